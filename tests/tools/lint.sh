@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# clang-format on everything, clang-tidy on changed C++ files (all with TIDY=all),
+# shellcheck, python syntax, the header that must compile alone, the layer rule.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+build=$1
+passed=0 failed=0
+
+check() {
+  local name=$1
+  shift
+  if out=$("$@" 2>&1); then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'lint: %s failed\n%s\n' "$name" "$out" | head -n 60
+  fi
+}
+
+mapfile -t cpp < <(git ls-files '*.cc' '*.h' '*.c' '*.proto')
+check clang-format clang-format --dry-run --Werror "${cpp[@]}"
+
+mapfile -t shell < <(git ls-files '*.sh' .ci/run)
+check shellcheck shellcheck -x "${shell[@]}"
+
+mapfile -t python < <(git ls-files '*.py')
+check python /usr/bin/python3 tests/tools/pycheck.py "${python[@]}"
+
+for standard in c11 c17; do
+  check "plugin.h as $standard" gcc -std=$standard -Wall -Wextra -Wpedantic -Wpadded -Werror \
+    -fsyntax-only -Isdk/include -x c sdk/include/otc/plugin.h
+done
+check layers /usr/bin/python3 tests/tools/layers.py "$build"
+
+base=${LINT_BASE:-$(git rev-list -1 --before='1 day ago' HEAD 2>/dev/null || true)}
+base=${base:-$(git rev-list --max-parents=0 HEAD | tail -n 1)}
+if [ "${TIDY:-changed}" = all ]; then
+  mapfile -t tidy < <(git ls-files 'host/*.cc' 'plugins/*.cc' 'sdk/*.cc' | grep -v -e _test.cc -e testdata)
+else
+  mapfile -t tidy < <(git diff --name-only --diff-filter=d "$base" -- 'host/*.cc' 'plugins/*.cc' 'sdk/*.cc' |
+    grep -v -e _test.cc -e testdata | head -n "${TIDY_MAX:-40}")
+fi
+if [ ${#tidy[@]} -gt 0 ]; then
+  echo "clang-tidy on ${#tidy[@]} files …"
+  check clang-tidy bash -c 'printf "%s\n" "$@" | xargs -P "$(nproc)" -n 4 clang-tidy -p "'"$build"'" --quiet' _ "${tidy[@]}"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
