@@ -29,18 +29,6 @@ std::string Hmac(std::string_view key, std::string_view data) {
 
 std::string_view Day(std::string_view date) { return date.substr(0, 8); }
 
-// A text with a broken escape stands for itself, so that whatever is on the wire
-// has a canonical form.
-std::string Decoded(std::string_view text) {
-  return http::PercentDecode(text).value_or(std::string(text));
-}
-
-std::string DecodedQueryPart(std::string_view text) {
-  std::string part(text);
-  std::replace(part.begin(), part.end(), '+', ' ');
-  return Decoded(part);
-}
-
 }  // namespace
 
 std::string Sha256Hex(std::string_view bytes) {
@@ -53,12 +41,7 @@ std::string Sha256Hex(std::string_view bytes) {
 }
 
 std::string CanonicalPath(std::string_view raw_path) {
-  std::string path;
-  const std::vector<std::string> segments = Split(Decoded(raw_path), '/');
-  for (const std::string& segment : segments) {
-    if (&segment != &segments.front()) path += '/';
-    path += http::PercentEncode(segment);
-  }
+  std::string path = http::PercentEncode(http::PercentDecode(raw_path), "/");
   if (path.empty() || path.back() != '/') path += '/';
   return path;
 }
@@ -71,7 +54,7 @@ std::string CanonicalQuery(std::string_view raw_query) {
     const std::string_view key = std::string_view(part).substr(0, equals);
     const std::string_view value =
         equals == std::string::npos ? "" : std::string_view(part).substr(equals + 1);
-    pairs.emplace_back(DecodedQueryPart(key), DecodedQueryPart(value));
+    pairs.emplace_back(http::PercentDecode(key, true), http::PercentDecode(value, true));
   }
   std::sort(pairs.begin(), pairs.end());
   std::string query;
