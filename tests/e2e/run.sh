@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# The end-to-end tests on a real kube-apiserver; $1 is the build folder.
+# K8S=1.33 … chooses another Kubernetes; PYTEST_ARGS is handed on.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=$(cd "$1" && pwd)
+binaries=$(tests/e2e/tools/build.sh)
+rm -rf "$build/junit-e2e"
+mkdir -p "$build/junit-e2e"
+status=0
+# shellcheck disable=SC2086
+OTC_BUILD=$build OTC_KUBE=$binaries /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/e2e \
+  --junitxml="$build/junit-e2e/e2e.xml" ${PYTEST_ARGS:-} || status=$?
+/usr/bin/python3 tests/tools/summary.py "$build/junit-e2e" || status=1
+exit $status

@@ -1,0 +1,117 @@
+"""otc-host as a child process, with its files in one folder."""
+import json
+import os
+import ssl
+import urllib.request
+
+from . import procs
+from .cluster import free_port
+
+# Deletion guard, election and loops at a pace that tests can wait for.
+FAST = {
+    "node-monitor-period": "200ms",
+    "node-status-update-frequency": "1s",
+    "node-deletion-proofs": "2",
+    "node-deletion-proof-window": "400ms",
+    "node-deletion-min-age": "0",
+    "leader-elect": "false",
+}
+
+
+class Host:
+    """start() brings it up and waits for its port; stop() ends it with SIGTERM."""
+
+    def __init__(self, build, folder, kubeconfig, sim, name="host"):
+        self.build = build
+        self.folder = os.path.join(folder, name)
+        os.makedirs(self.folder, exist_ok=True)
+        self.name = name
+        self.kubeconfig = kubeconfig
+        self.sim = sim
+        self.flags = dict(FAST)
+        self.plugin_dir = os.path.join(build, "plugins")
+        self.host_yaml = "role: controllers\nplugins:\n- id: node\n  required: true\n"
+        self.cloud_conf = sim.cloud_conf() if sim else ""
+        self.process = None
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        # Replaced as a whole, as a kubelet replaces a mounted Secret.
+        temporary = self.path(name + ".new")
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(temporary, 0o600)
+        os.replace(temporary, self.path(name))
+        return self.path(name)
+
+    def argv(self):
+        self.port = free_port()
+        flags = {
+            "config": self.write("host.yaml", self.host_yaml),
+            "cloud-config": self.write("cloud.conf", self.cloud_conf),
+            "plugin-dir": self.plugin_dir,
+            "bind-address": "127.0.0.1",
+            "secure-port": str(self.port),
+            "logging-format": "json",
+            "v": "4",
+            "termination-message-path": self.write("termination", ""),
+        }
+        if self.kubeconfig:
+            flags["kubeconfig"] = self.kubeconfig
+        flags.update(self.flags)
+        return [os.path.join(self.build, "otc-host")] + [
+            f"--{key}={value}" for key, value in flags.items() if value is not None]
+
+    def spawn(self):
+        self.process = procs.Process(self.name, self.argv(), self.path("log"))
+        return self
+
+    def start(self, timeout=20):
+        self.spawn()
+        procs.wait_for("otc-host to be ready", lambda: self.get("/readyz")[0] == 200, timeout, 0.05,
+                       [self.process])
+        return self
+
+    def stop(self, timeout=15):
+        return self.process.stop(timeout) if self.process else None
+
+    def kill(self):
+        self.process.kill()
+
+    def get(self, path, token=None):
+        """(status, body) of its HTTPS port; the certificate is self-signed."""
+        context = ssl.create_default_context()
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        request = urllib.request.Request(f"https://127.0.0.1:{self.port}{path}")
+        if token:
+            request.add_header("Authorization", "Bearer " + token)
+        try:
+            with urllib.request.urlopen(request, timeout=5, context=context) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def metric(self, name, token=None, **labels):
+        """Sum of a metric's series that have these labels; 0 if there is none."""
+        total = 0.0
+        for line in self.get("/metrics", token)[1].splitlines():
+            if line.startswith(name + "{") or line.startswith(name + " "):
+                if all(f'{k}="{v}"' in line for k, v in labels.items()):
+                    total += float(line.rsplit(" ", 1)[1])
+        return total
+
+    def log_entries(self):
+        entries = []
+        for line in self.process.log().splitlines():
+            try:
+                entries.append(json.loads(line))
+            except ValueError:
+                entries.append({"msg": line})
+        return entries
+
+    def termination(self):
+        with open(self.path("termination"), encoding="utf-8") as file:
+            return file.read()
