@@ -1,0 +1,3 @@
+/* A descriptor without `start`. */
+#define BAD_START NULL
+#include "base.h"
