@@ -199,7 +199,7 @@ Status Reader::ReadNotes(const Elf64_Phdr& segment) {
     if (info_.notes.size() >= kMaxNotes) return Bad("more than 256 notes");
     Note note;
     note.owner = AsText(notes.Slice(name_at, header.n_namesz));
-    if (!note.owner.empty() && note.owner.back() == '\0') note.owner.pop_back();
+    note.owner.resize(std::min(note.owner.size(), note.owner.find('\0')));  // Go pads its own
     note.type = header.n_type;
     note.desc = AsText(notes.Slice(desc_at, header.n_descsz));
     if (note.owner == "GNU" && note.type == NT_GNU_BUILD_ID) {

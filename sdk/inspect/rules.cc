@@ -29,6 +29,11 @@ bool InBaseline(std::string_view library) {
          (StartsWith(library, "ld-linux-") && library.find(".so.") != std::string_view::npos);
 }
 
+bool IsSanitizerRuntime(std::string_view library) {
+  return StartsWith(library, "libasan.so.") || StartsWith(library, "libubsan.so.") ||
+         StartsWith(library, "libtsan.so.");
+}
+
 std::string Join(const std::vector<std::string>& items, std::size_t limit = 10) {
   std::string out;
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -96,7 +101,7 @@ Violation ElfViolation(const Status& read_error) {
           "build the plugin again and copy the whole file"};
 }
 
-std::vector<Violation> CheckLoadableElf(const ElfInfo& elf) {
+std::vector<Violation> CheckLoadableElf(const ElfInfo& elf, bool allow_sanitizers) {
   std::vector<Violation> out;
   const std::string machine = MachineName(ThisMachine());
   if (!elf.IsSharedObject()) {
@@ -131,7 +136,8 @@ std::vector<Violation> CheckLoadableElf(const ElfInfo& elf) {
   }
   std::vector<std::string> foreign;
   for (const std::string& library : elf.needed) {
-    if (!InBaseline(library)) foreign.push_back(library);
+    if (InBaseline(library) || (allow_sanitizers && IsSanitizerRuntime(library))) continue;
+    foreign.push_back(library);
   }
   if (!foreign.empty()) {
     out.push_back({"ABI-R03", "DT_NEEDED " + Join(foreign), kBaselineText,
@@ -196,10 +202,13 @@ std::vector<Violation> CheckPluginFile(Bytes file, const ManifestExpectations& e
                                        ElfInfo* elf, Manifest* manifest) {
   Result<ElfInfo> read = ReadElf(file);
   if (!read.ok()) return {ElfViolation(read.status())};
-  std::vector<Violation> out = CheckLoadableElf(*read);
   const std::vector<const Note*> notes = ManifestNotes(*read);
+  ManifestResult parsed;
+  if (notes.size() == 1) parsed = ParseManifestNote(notes[0]->desc);
+  const std::string& build = parsed.manifest.build;
+  const bool instrumented = !build.empty() && build != "release" && build != "debug";
+  std::vector<Violation> out = CheckLoadableElf(*read, expected.allow_debug && instrumented);
   if (notes.size() == 1) {
-    ManifestResult parsed = ParseManifestNote(notes[0]->desc);
     for (Violation& violation : CheckManifest(parsed, expected)) {
       out.push_back(std::move(violation));
     }

@@ -32,8 +32,9 @@ struct Violation {
 // The loader's part. CheckLoadableElf: shared object for this machine (LOAD-4),
 // no Go runtime (LOAD-4), no RPATH, RUNPATH, text relocation or executable stack
 // (ABI-R02), DT_NEEDED within baseline 1 (ABI-R03), exactly one manifest note
-// (ABI-R05). What ReadElf refuses is LOAD-4 too; see ElfViolation.
-std::vector<Violation> CheckLoadableElf(const ElfInfo& elf);
+// (ABI-R05). What ReadElf refuses is LOAD-4 too; see ElfViolation. Sanitizer
+// runtimes are allowed on request: instrumented plugins cannot do without.
+std::vector<Violation> CheckLoadableElf(const ElfInfo& elf, bool allow_sanitizers = false);
 Violation ElfViolation(const Status& read_error);
 
 // The services that a host offers in the role at hand: id → struct_size.
