@@ -1,0 +1,36 @@
+// Library: dlopen, behind Boost.DLL, and what must be remembered about it.
+//
+// The dynamic linker remembers the *name* of what it loaded, and that name is
+// /proc/self/fd/N here: the descriptor is moved to 900 or above and stays open
+// for the life of the process, and no library is ever unloaded. Which files are
+// loaded is a property of the process, so the register is too. Thread-safe.
+#ifndef OTC_HOST_PLUGIN_LIBRARY_H_
+#define OTC_HOST_PLUGIN_LIBRARY_H_
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "host/plugin/unique_fd.h"
+#include "otc/plugin.h"
+#include "sdk/include/otc/cpp/status.h"
+
+namespace otc::host::plugin_host {
+
+using EntryFunction = const otc_plugin* (*)(const otc_host*);
+
+// The id under which this file was loaded before; empty: it was not.
+std::string LoadedAs(dev_t device, ino_t inode);
+// Marks it as loaded. False if it already is.
+bool ClaimFile(dev_t device, ino_t inode, const std::string& id);
+
+// Loads what `fd` refers to and finds the entry. Runs the plugin's constructors.
+// UNKNOWN with reason "LoadFailed" and the linker's text.
+Result<EntryFunction> OpenLibrary(UniqueFd fd);
+
+// Calls the entry with an otc_host that holds numbers and texts only.
+const otc_plugin* CallEntry(EntryFunction entry);
+
+}  // namespace otc::host::plugin_host
+
+#endif  // OTC_HOST_PLUGIN_LIBRARY_H_
