@@ -4,6 +4,7 @@
 // bytes in place. Fields of type bytes are not touched. Pure functions.
 #ifndef OTC_CPP_PAYLOAD_TEXT_H_
 #define OTC_CPP_PAYLOAD_TEXT_H_
+// clang-format off
 
 #include <string>
 #include <utility>
