@@ -69,7 +69,7 @@ def extract(text):
     lines, sizes = [], dict(SIZES)
     for found in re.finditer(r"^#define (OTC_\w+) (-?(?:0x)?[0-9A-Fa-f]+u?)\b", text, re.M):
         lines.append(f"constant {found.group(1)} {found.group(2)}")
-    methods = re.findall(r"typedef (int32_t \(\*otc_method\)\([^;]*\));", text)
+    methods = re.findall(r"typedef (\w+ \(\*otc_method\)\([^;]*\));", text)
     lines.append(f"type {squeeze(methods[0])}")
     for found in re.finditer(r"^(?:typedef )?struct (otc_\w+) \{\n(.*?)^\}", text, re.M | re.S):
         name, body = found.groups()
