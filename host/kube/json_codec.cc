@@ -153,7 +153,15 @@ void AppendMember(std::string& out, const char* key, const std::string& value) {
 
 }  // namespace
 
-Result<Node> NodeFromJson(const std::string& text) { return Parsed<Node>(text, "node", NodeFrom); }
+Result<Node> NodeFromJson(const std::string& text) {
+  return Parsed<Node>(text, "Node", [](const Object::Ptr& object) -> Result<Node> {
+    Node node = NodeFrom(object);
+    if (node.meta.name.empty()) {
+      return Status(Code::kInvalidArgument, "BadJson", "Node without a name");
+    }
+    return node;
+  });
+}
 
 Result<Lease> LeaseFromJson(const std::string& text) {
   return Parsed<Lease>(text, "lease", LeaseFrom);
