@@ -6,6 +6,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace otc::host::http {
 
@@ -58,6 +60,25 @@ inline std::string PercentDecode(std::string_view text, bool plus_is_space = fal
     out += plus_is_space && text[i] == '+' ? ' ' : text[i];
   }
   return out;
+}
+
+// The path made of `segments`, each encoded: {"api", "v1", "a/b"} gives
+// "/api/v1/a%2Fb". "/" if there is none.
+inline std::string JoinPath(const std::vector<std::string>& segments) {
+  std::string path;
+  for (const auto& segment : segments) path += "/" + PercentEncode(segment);
+  return path.empty() ? "/" : path;
+}
+
+// "a=1&b=x%20y", in the given order; "" if there is none. An empty value keeps
+// its "=".
+inline std::string BuildQuery(const std::vector<std::pair<std::string, std::string>>& parameters) {
+  std::string query;
+  for (const auto& [name, value] : parameters) {
+    if (!query.empty()) query += '&';
+    query += PercentEncode(name) + "=" + PercentEncode(value);
+  }
+  return query;
 }
 
 }  // namespace otc::host::http
