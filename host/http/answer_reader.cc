@@ -5,8 +5,8 @@
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/fields.hpp>
 #include <boost/beast/http/parser.hpp>
+#include <limits>
 #include <memory>
-#include <vector>
 
 #include "host/base/strings.h"
 
@@ -79,11 +79,10 @@ class Reader {
   void NewParser() {
     parser_ = std::make_unique<Parser>();
     parser_->header_limit(kMaxHeaderBytes);
-    if (options_.max_body_bytes) {
-      parser_->body_limit(*options_.max_body_bytes);
-    } else {
-      parser_->body_limit(boost::none);
-    }
+    // Not boost::none: this version of Beast takes that for a limit of 0 when there
+    // is a Content-Length.
+    parser_->body_limit(
+        options_.max_body_bytes.value_or(std::numeric_limits<std::uint64_t>::max()));
     parser_->skip(options_.head_request);
     parser_->get().body().handler = &handler_;
     head_seen_ = false;

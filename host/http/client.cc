@@ -121,14 +121,18 @@ class ClientImpl final : public Client {
                 const AnswerOptions& options, Connection& connection, StreamHandler& handler,
                 Outcome& outcome) {
     const Status sent = WriteRequest(request, close, connection, context);
+    if (!sent.ok() && connection.bytes_written() == 0) {
+      outcome.delivery = Delivery::kNotSent;
+      outcome.error = WhyNothingWasSent(sent, context, options, connection);
+      return false;
+    }
     // A broken pipe may hide an answer that was given before all was read (413,
     // 401): look for it. Deadline and cancellation end the call at once.
-    if (!sent.ok() && (sent.reason() != "ConnectionLost" || connection.bytes_written() == 0)) {
+    if (!sent.ok() && sent.reason() != "ConnectionLost") {
+      outcome.delivery = sent.reason() == "TlsFailed" && !outcome.reused_connection
+                             ? Delivery::kNotSent
+                             : Delivery::kUnclear;
       outcome.error = sent;
-      outcome.delivery = connection.bytes_written() == 0 ? Delivery::kNotSent : Delivery::kUnclear;
-      if (sent.reason() == "TlsFailed" && !outcome.reused_connection) {
-        outcome.delivery = Delivery::kNotSent;
-      }
       return false;
     }
     AnswerResult answer = ReadAnswer(connection, context, options, handler);
@@ -145,6 +149,16 @@ class ClientImpl final : public Client {
         outcome.error.reason() == "TlsFailed" && !outcome.reused_connection && !answer.any_byte;
     outcome.delivery = refused ? Delivery::kNotSent : Delivery::kUnclear;
     return false;
+  }
+
+  // The peer may have said why it hung up: an alert about our certificate, which
+  // TLS 1.3 delivers only after the handshake.
+  static Status WhyNothingWasSent(const Status& sent, const CallContext& context,
+                                  const AnswerOptions& options, Connection& connection) {
+    if (sent.reason() != "ConnectionLost") return sent;
+    BodyCollector ignored;
+    const AnswerResult answer = ReadAnswer(connection, context, options, ignored);
+    return answer.error.reason() == "TlsFailed" ? answer.error : sent;
   }
 
   Status WriteRequest(const Request& request, bool close, Connection& connection,

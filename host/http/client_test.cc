@@ -407,10 +407,11 @@ TEST_F(ClientTest, ThePoolIsBounded) {
     connection.Write(OkAnswer("x"));
     connection.Hold();
   });
+  Client& shared = client();
   std::vector<std::thread> threads;
   for (int i = 0; i < 12; ++i) {
     threads.emplace_back(
-        [&] { EXPECT_EQ(client().Send(Get(server), context()).delivery, Delivery::kAnswered); });
+        [&] { EXPECT_EQ(shared.Send(Get(server), context()).delivery, Delivery::kAnswered); });
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(server.connections(), 12);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -151,6 +152,8 @@ class SocketConnection final : public Connection {
       if (!tls_) return {would_block, 0, ""};
       return {rc == SecureStreamSocket::ERR_SSL_WANT_WRITE ? Io::kWantWrite : Io::kWantRead, 0, ""};
     } catch (const Poco::Exception& e) {
+      // Plain sends report a full buffer in this way, plain receives do not.
+      if (e.code() == EAGAIN || e.code() == EWOULDBLOCK) return {would_block, 0, ""};
       const std::string text = ShortText(e);
       return {IsCertificateAlert(text) ? Io::kRefused : Io::kCut, 0, text};
     }
