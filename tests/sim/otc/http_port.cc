@@ -245,7 +245,8 @@ struct HttpPort::Running {
     params->setMaxQueued(1024);
     params->setThreadIdleTime(Poco::Timespan(5, 0));
     params->setKeepAlive(options.keep_alive_ms > 0);
-    params->setKeepAliveTimeout(Poco::Timespan(Poco::Timespan::TimeDiff{options.keep_alive_ms} * 1000));
+    params->setKeepAliveTimeout(
+        Poco::Timespan(Poco::Timespan::TimeDiff{options.keep_alive_ms} * 1000));
     params->setMaxKeepAliveRequests(0);
     params->setTimeout(Poco::Timespan(60, 0));
     net::HTTPRequestHandlerFactory::Ptr handlers =

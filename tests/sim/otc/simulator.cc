@@ -26,7 +26,13 @@ Simulator::Simulator(Options options)
   const Cloud cloud{&time_, &identity_, &world_, options_.region,
                     [this](const std::string& service) { return url(service); }};
   AddIamRoutes(cloud, &router_);
+  AddIamTokenRoutes(cloud, &router_);
   AddEcsRoutes(cloud, &router_);
+  AddEcsActionRoutes(cloud, &router_);
+  AddNovaRoutes(cloud, &router_);
+  AddEipRoutes(cloud, &router_);
+  AddEvsRoutes(cloud, &router_);
+  AddMetadataRoutes(cloud, &router_);
 }
 
 Simulator::~Simulator() { Stop(); }
