@@ -46,6 +46,8 @@ struct HostConfig {
   const PluginConfig* Find(std::string_view id) const;
   // The glob of `disable` that matches `id`; null: none.
   const std::string* DisabledBy(std::string_view id) const;
+
+  friend bool operator==(const HostConfig&, const HostConfig&) = default;
 };
 
 // Parses `text`. INVALID_ARGUMENT with reason "InvalidHostYaml" and one error a
