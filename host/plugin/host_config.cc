@@ -14,7 +14,8 @@
 namespace otc::host::plugin_host {
 namespace {
 
-constexpr std::size_t kMaxPlugins = 64;
+// Ten states each make 200 series of otc_plugin_state, the bound of a metric.
+constexpr std::size_t kMaxPlugins = 20;
 constexpr std::size_t kMaxSocketPath = 107;  // sun_path without its NUL
 constexpr std::int64_t kMinDeadlineMs = 100;
 constexpr std::int64_t kMaxDeadlineMs = 600'000;
@@ -243,7 +244,7 @@ void ReadPlugins(Reader& reader, const YamlNode& node, HostConfig* config) {
     return reader.Error(node.at, "plugins must be a list, not " + Reader::Describe(node));
   }
   if (node.items.size() > kMaxPlugins) {
-    reader.Error(node.at, "plugins has more than 64 entries");
+    reader.Error(node.at, "plugins has more than 20 entries");
   }
   for (const YamlNode& item : node.items) ReadPlugin(reader, item, config);
 }
