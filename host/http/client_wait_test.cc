@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <thread>
 
 #include "host/http/client.h"
@@ -79,15 +80,19 @@ TEST_F(ClientWaitTest, AConnectEndsAtTheDeadlineAndNamesTheAddress) {
 }
 
 TEST_F(ClientWaitTest, ALookUpThatHangsIsAbandoned) {
-  std::atomic<bool> release{false};
-  std::atomic<int> entered{0};
-  SetLookup([&](const std::string&) -> Result<std::vector<Address>> {
-    ++entered;
-    while (!release) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  // Shared: the look-up outlives the client, and by a little this test.
+  struct Shared {
+    std::atomic<bool> release{false};
+    std::atomic<int> entered{0};
+  };
+  const auto shared = std::make_shared<Shared>();
+  SetLookup([shared](const std::string&) -> Result<std::vector<Address>> {
+    ++shared->entered;
+    while (!shared->release) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return ParseIpLiteral("127.0.0.1");
   });
   const Outcome late = SendWhile(To("slow.example", 1), context(std::chrono::seconds(3)), [&] {
-    while (entered == 0) std::this_thread::yield();
+    while (shared->entered == 0) std::this_thread::yield();
     clock().Advance(std::chrono::seconds(3));
   });
   EXPECT_EQ(late.error.code(), Code::kDeadlineExceeded) << late.error.ToString();
@@ -97,9 +102,9 @@ TEST_F(ClientWaitTest, ALookUpThatHangsIsAbandoned) {
     cancellation().Cancel("Quiescing");
   });
   EXPECT_EQ(cancelled.error.reason(), "Quiescing");
-  EXPECT_EQ(entered, 1) << "the second call joined the first look-up";
+  EXPECT_EQ(shared->entered, 1) << "the second call joined the first look-up";
   ResetClient();  // while the look-up still runs
-  release = true;
+  shared->release = true;
 }
 
 TEST_F(ClientWaitTest, NamesThatDoNotResolveAreNotSent) {
