@@ -58,6 +58,9 @@ void DefineControllers(HostFlags* f, FlagSet* set) {
            "Workers of the periodic address update; 0: as --concurrent-node-syncs.");
   set->DurationMs("node-monitor-period", &f->node_monitor_period_ms,
                   "Pause between two passes of the node lifecycle controller.");
+  set->DurationMs("node-recheck-max", &f->node_recheck_max_ms,
+                  "A NotReady node whose server is still there is asked about less and less "
+                  "often, down to once in this time; 0: at every pass.");
   set->DurationMs("node-status-update-frequency", &f->node_status_update_frequency_ms,
                   "Pause between two updates of addresses and labels.");
   set->Bool("configure-cloud-routes", &f->configure_cloud_routes,
@@ -80,7 +83,7 @@ void DefineGuard(HostFlags* f, FlagSet* set) {
                   "Nodes younger than this are not deleted.");
   set->Int("node-deletion-stop-percent", &f->guard_stop_percent, 0, 100,
            "Stop all deletions when more than this share of the nodes vanishes within "
-           "--node-deletion-stop-period; 0: never stop.");
+           "--node-deletion-stop-period; 100: never stop.");
   set->Int("node-deletion-stop-count", &f->guard_stop_count, 1, 100'000,
            "Never stop below this number of vanished nodes.");
   set->DurationMs("node-deletion-stop-period", &f->guard_stop_period_ms,

@@ -44,6 +44,7 @@ struct HostFlags {
   std::int64_t concurrent_node_syncs = 1;
   std::int64_t concurrent_node_status_updates = 0;
   std::int64_t node_monitor_period_ms = 5'000;
+  std::int64_t node_recheck_max_ms = 60'000;
   std::int64_t node_status_update_frequency_ms = 300'000;
   bool configure_cloud_routes = false;
 

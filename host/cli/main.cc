@@ -1,0 +1,65 @@
+// otc-host: the process. Sub-commands: none (run the host), plugins, probe.
+#include <Poco/Net/NetSSL.h>
+#include <google/protobuf/stubs/logging.h>
+#include <signal.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "host/base/strings.h"
+#include "host/cli/host_flags.h"
+#include "host/cli/plugins_command.h"
+#include "host/cli/run_command.h"
+#include "host/cli/supervisor.h"
+#include "host/cli/version.h"
+#include "host/plugin/probe.h"
+
+namespace {
+
+constexpr char kUsage[] =
+    "otc-host [flags]                     run the host\n"
+    "otc-host plugins [-o json] [flags]   show what would be loaded, and why not\n"
+    "otc-host probe FILE                  load one plugin in this process and judge it\n"
+    "\n";
+
+int Main(const std::vector<std::string>& args) {
+  using namespace otc::host;  // NOLINT(google-build-using-namespace): main only
+  if (!args.empty() && args[0] == "probe") {
+    return plugin_host::ProbeMain({args.begin() + 1, args.end()});
+  }
+  if (!args.empty() && args[0] == "plugins") {
+    return cli::PluginsCommand({args.begin() + 1, args.end()});
+  }
+  cli::HostFlags flags;
+  cli::FlagSet set;
+  cli::DefineHostFlags(&flags, &set);
+  const std::vector<std::string> errors = set.Parse(args);
+  if (flags.help) {
+    std::fputs((kUsage + set.Help()).c_str(), stdout);
+    return cli::kExitOk;
+  }
+  if (flags.version) {
+    std::printf("otc-host %s\n", cli::HostVersion().c_str());
+    return cli::kExitOk;
+  }
+  if (!errors.empty()) {
+    const std::string text = Join(errors, "\n");
+    std::fprintf(stderr, "%s\n", text.c_str());
+    cli::WriteTerminationMessage(flags.termination_message_path, text);
+    return cli::kExitUsage;
+  }
+  cli::Supervisor supervisor;
+  return cli::RunHost(flags, set, supervisor);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  signal(SIGPIPE, SIG_IGN);
+  google::protobuf::SetLogHandler(nullptr);  // it writes to standard error
+  Poco::Net::initializeSSL();
+  const int code = Main({argv + 1, argv + argc});
+  Poco::Net::uninitializeSSL();
+  return code;
+}
