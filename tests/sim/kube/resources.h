@@ -1,0 +1,45 @@
+// ResourceInfo: the resources that the simulator serves.
+#ifndef OTC_TESTS_SIM_KUBE_RESOURCES_H_
+#define OTC_TESTS_SIM_KUBE_RESOURCES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace otc::kubesim {
+
+struct MessageType;  // schema.h
+
+struct ResourceInfo {
+  std::string group{};  // "" is the core group
+  std::string version{};
+  std::string plural{};
+  std::string singular{};
+  std::string kind{};
+  bool namespaced = false;
+  bool has_status = false;
+  std::vector<std::string> short_names{};
+  // Field labels that selectors may use beside metadata.name and .namespace.
+  std::vector<std::string> field_labels{};
+  // Types, protobuf numbers and merge keys; null: only JSON, and untyped.
+  const MessageType* schema = nullptr;
+  // Served by POST alone and never stored (reviews).
+  bool review = false;
+  // Served read-only from the storage of the core group (events.k8s.io).
+  bool alias = false;
+
+  std::string GroupVersion() const { return group.empty() ? version : group + "/" + version; }
+  // "nodes", "leases.coordination.k8s.io": as in messages of the real server.
+  std::string QualifiedName() const { return group.empty() ? plural : plural + "." + group; }
+  // Key of the storage; an alias shares that of the core resource.
+  std::string Storage() const { return alias ? plural : QualifiedName(); }
+};
+
+const std::vector<ResourceInfo>& AllResources();
+// Null: not served.
+const ResourceInfo* FindResource(std::string_view group, std::string_view version,
+                                 std::string_view plural);
+
+}  // namespace otc::kubesim
+
+#endif  // OTC_TESTS_SIM_KUBE_RESOURCES_H_
