@@ -36,7 +36,10 @@ Cancellation::~Cancellation() {
 
 void Cancellation::Cancel(std::string reason, std::string message) {
   std::map<std::uint64_t, std::function<void()>> callbacks;
-  std::unique_lock running(running_, std::defer_lock);
+  if (cancelled()) return;  // also a callback that raises the flag once more
+  // Before mutex_: callbacks take their owners' locks, and owners ask for the
+  // status under those.
+  std::lock_guard running(running_);
   {
     std::lock_guard lock(mutex_);
     if (cancelled_.load(std::memory_order_relaxed)) return;
@@ -47,7 +50,6 @@ void Cancellation::Cancel(std::string reason, std::string message) {
     if (write(event_fd_, &one, sizeof(one)) != sizeof(one)) {
       // The counter cannot overflow: it is written once.
     }
-    running.lock();
     callbacks.swap(callbacks_);
   }
   runner_.store(std::this_thread::get_id(), std::memory_order_release);
