@@ -28,10 +28,12 @@ struct File {
   YamlDocument document;
 };
 
-// A mapping, and the file whose folder its relative paths start from.
+// A mapping (null: empty), and the file whose folder its relative paths start from.
 struct Place {
   const File* file = nullptr;
   const YamlNode* node = nullptr;
+
+  YamlPosition at() const { return node == nullptr ? YamlPosition{} : node->at; }
 };
 
 std::optional<std::string> DecodeBase64(const std::string& text) {
@@ -108,6 +110,7 @@ Status Reader::Read(const std::vector<std::string>& paths) {
                   paths.empty() ? "no kubeconfig is named and HOME is not set"
                                 : "no such kubeconfig: " + Join(missing, ", "));
   }
+  if (!files_.empty()) current_context_at_.file = &files_.front();
   for (const File& file : files_) {
     for (const auto& problem : file.document.problems) Problem(file, problem.at, problem.text);
     if (!file.document.root) continue;
@@ -213,7 +216,7 @@ Place Reader::Named(const Entries& entries, const std::string& kind, const std::
   if (it != entries.end()) return it->second;
   std::vector<std::string> known;
   for (const auto& [known_name, place] : entries) known.push_back(known_name);
-  Problem(*named_by.file, named_by.node->at,
+  Problem(*named_by.file, named_by.at(),
           "there is no " + kind + " named " + JsonQuote(name) +
               "; there are: " + (known.empty() ? "none" : Join(known, ", ")));
   return {};
@@ -221,14 +224,14 @@ Place Reader::Named(const Entries& entries, const std::string& kind, const std::
 
 Result<KubeConfig> Reader::Resolve() {
   if (current_context_.empty()) {
-    Problem(*current_context_at_.file, current_context_at_.node->at,
+    Problem(*current_context_at_.file, current_context_at_.at(),
             "current-context is not set; name one of the contexts");
     return Failure();
   }
   const Place context = Named(contexts_, "context", current_context_, current_context_at_);
   if (context.node == nullptr) {
     if (problems_.empty()) {
-      Problem(*current_context_at_.file, current_context_at_.node->at,
+      Problem(*current_context_at_.file, current_context_at_.at(),
               "context " + JsonQuote(current_context_) + " is empty; it must name a cluster");
     }
     return Failure();
@@ -263,7 +266,7 @@ Result<KubeConfig> Reader::Resolve() {
 
 void Reader::UseCluster(const Place& cluster, KubeConfig* config) {
   if (cluster.file == nullptr) return;
-  const YamlPosition at = cluster.node == nullptr ? YamlPosition{} : cluster.node->at;
+  const YamlPosition at = cluster.at();
   config->ca_pem = Data(cluster, "certificate-authority-data");
   if (config->ca_pem.empty()) config->ca_file = Path(cluster, "certificate-authority");
   config->tls_server_name = Text(cluster, "tls-server-name");
