@@ -19,6 +19,10 @@ using harness::SlotSpec;
 using inspect::InterfaceKind;
 namespace pb = otc::plugin::v1;
 
+// What driving an instance through its life judges.
+const std::vector<const char*> kLifeRules = {"ABI-R14", "ABI-R16", "ABI-R21",
+                                             "ABI-R25", "ABI-R26", "ABI-R36"};
+
 // The role in which a plugin is meant to run.
 std::string RoleFor(const inspect::Manifest& manifest) {
   for (const std::string& id : manifest.provides) {
@@ -158,13 +162,15 @@ void Driver::FindSlots() {
   }
 }
 
-Instance::Ptr Driver::Create(FakeHost& host, const char* rules_at_stake) {
+Instance::Ptr Driver::Create(FakeHost& host, const std::vector<const char*>& rules) {
   wire_.Stage("create");
   auto instance = Instance::Create(library_, host, {role_, config_});
   TellViolations(host);
   if (instance.ok()) return std::move(instance).value();
-  wire_.NotJudged(rules_at_stake, "create answered " + instance.status().ToString() +
-                                      "; give a fitting configuration with --config");
+  for (const char* rule : rules) {
+    wire_.NotJudged(rule, "create answered " + instance.status().ToString() +
+                              "; give a fitting configuration with --config");
+  }
   return nullptr;
 }
 
@@ -193,7 +199,7 @@ void Driver::Life() {
       {"no connection", [] { return ScriptedCloud::NotSent(); }},
       {"a lost reply", [] { return ScriptedCloud::Unclear(); }}};
   FakeHost host;
-  const Instance::Ptr instance = Create(host, "ABI-R14");
+  const Instance::Ptr instance = Create(host, kLifeRules);
   wire_.Judged("ABI-R13");
   if (instance == nullptr) return;
   for (const Cloud& cloud : clouds) {
@@ -228,9 +234,7 @@ void Driver::Life() {
   wire_.Stage("quiesce");
   instance->Quiesce();
   TellViolations(host);
-  for (const char* rule : {"ABI-R14", "ABI-R16", "ABI-R21", "ABI-R25", "ABI-R26", "ABI-R36"}) {
-    wire_.Judged(rule);
-  }
+  for (const char* rule : kLifeRules) wire_.Judged(rule);
 }
 
 void Driver::Configurations() {
@@ -279,7 +283,7 @@ void Driver::Configurations() {
 void Driver::Inputs() {
   constexpr int kRandomRounds = 300;
   FakeHost host;
-  const Instance::Ptr instance = Create(host, "ABI-R10");
+  const Instance::Ptr instance = Create(host, {"ABI-R10"});
   if (instance == nullptr) return;
   Bytes bytes;
   for (const Slot& slot : slots_) {

@@ -38,8 +38,9 @@ class Driver {
   };
 
   void FindSlots();
-  // Creates an instance; empty if `create` fails, which is told to the parent.
-  harness::Instance::Ptr Create(harness::FakeHost& host, const char* rules_at_stake);
+  // Creates an instance; empty if `create` fails. The rules that need one are then
+  // told to be not judged.
+  harness::Instance::Ptr Create(harness::FakeHost& host, const std::vector<const char*>& rules);
   void Call(harness::Instance& instance, const Slot& slot, std::string_view what,
             std::string_view request, const harness::CallOptions& options = {});
   void TellViolations(harness::FakeHost& host);

@@ -166,7 +166,7 @@ std::vector<Violation> CheckManifest(const ManifestResult& parsed,
                    "correct the text given to OTC_MANIFEST or otc_add_plugin"});
   }
   const Manifest& manifest = parsed.manifest;
-  if (!expected.file_id.empty() && manifest.id != expected.file_id) {
+  if (parsed.ok() && !expected.file_id.empty() && manifest.id != expected.file_id) {
     out.push_back({"LOAD-6", "id " + manifest.id, "id " + expected.file_id + ", as the file says",
                    "name the file " + manifest.id + ".so and use that id in host.yaml"});
   }
