@@ -49,7 +49,7 @@ def test_L02_stock_behaviour_deletes_at_the_first_proof(sim, host, nodes):
     sim.delete_server(server)
     nodes.create(name, tainted=False, ready=None, provider_id=f"otc:///{server}")
     host.flags.update({"node-deletion-proofs": "1", "node-deletion-proof-window": "0",
-                       "node-deletion-stop-percent": "0"})
+                       "node-deletion-stop-percent": "100"})
     host.start()
     nodes.gone(name)
     assert sim.count("ecs", f"/cloudservers/{server}") == 1
