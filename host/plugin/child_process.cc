@@ -4,8 +4,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
+
+extern "C" {
+#include <sys/pidfd.h>  // glibc 2.36 declares it without C linkage
+}
 
 #include <algorithm>
 #include <array>
