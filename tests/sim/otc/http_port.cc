@@ -222,16 +222,25 @@ class ConnectionFactory final : public net::TCPServerConnectionFactory {
   Connections& connections_;
 };
 
+// Bound by hand: Poco's constructors would also set SO_REUSEPORT, and two
+// simulators would share a port without a word.
+template <typename Socket>
+net::ServerSocket Bound(Socket socket, const PortOptions& options) {
+  constexpr int kBacklog = 256;
+  socket.bind(net::SocketAddress(options.bind_address, options.port), true, false);
+  socket.listen(kBacklog);
+  return socket;
+}
+
 net::ServerSocket OpenSocket(const PortOptions& options) {
-  const net::SocketAddress address(options.bind_address, options.port);
-  if (options.certificate_file.empty()) return net::ServerSocket(address, 256);
+  if (options.certificate_file.empty()) return Bound(net::ServerSocket(), options);
   net::Context::Params params;
   params.certificateFile = options.certificate_file;
   params.privateKeyFile = options.key_file;
   params.verificationMode = net::Context::VERIFY_NONE;  // clients show no certificate
   net::Context::Ptr context = new net::Context(net::Context::TLS_SERVER_USE, params);
   context->requireMinimumProtocol(net::Context::PROTO_TLSV1_2);
-  return net::SecureServerSocket(address, 256, context);
+  return Bound(net::SecureServerSocket(context), options);
 }
 
 }  // namespace
