@@ -30,26 +30,24 @@ void DeletionGuard::Retain(const std::set<std::string>& uids) {
   std::erase_if(absences_, [&](const auto& entry) { return uids.count(entry.first) == 0; });
 }
 
-void DeletionGuard::Deleted(const std::string& uid, MonoTime now) {
-  absences_.erase(uid);
-  deletions_.push_back(now);
-}
-
 bool DeletionGuard::UpdateStop(std::size_t own_nodes, MonoTime now) {
-  while (!deletions_.empty() && deletions_.front() + options_.stop_window <= now) {
-    deletions_.pop_front();
-  }
-  const std::size_t vanished = absences_.size() + deletions_.size();
-  const std::size_t all = own_nodes + deletions_.size();
+  std::erase_if(deletions_,
+                [&](const auto& entry) { return entry.second + options_.stop_window <= now; });
+  const auto deleted = static_cast<std::size_t>(
+      std::count_if(deletions_.begin(), deletions_.end(), [&](const auto& entry) {
+        return absences_.count(entry.first) == 0;  // else it is still there
+      }));
+  const std::size_t vanished = absences_.size() + deleted;
+  const std::size_t all = own_nodes + deleted;
   const bool before = stopped_;
   stopped_ = vanished >= static_cast<std::size_t>(options_.stop_count) &&
              vanished * 100 > all * static_cast<std::size_t>(options_.stop_percent);
   stop_text_.clear();
   if (stopped_) {
     stop_text_ = std::to_string(vanished) + " of " + std::to_string(all) +
-                 " nodes seem to have vanished from the cloud (" +
-                 std::to_string(deletions_.size()) + " of them deleted within " +
-                 Seconds(options_.stop_window) + "); no Node is deleted while that is so";
+                 " nodes seem to have vanished from the cloud (" + std::to_string(deleted) +
+                 " of them deleted within " + Seconds(options_.stop_window) +
+                 "); no Node is deleted while that is so";
   }
   return stopped_ && !before;
 }

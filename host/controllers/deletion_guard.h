@@ -15,7 +15,6 @@
 #define OTC_HOST_CONTROLLERS_DELETION_GUARD_H_
 
 #include <cstddef>
-#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -50,9 +49,10 @@ class DeletionGuard {
   void Absent(const kube::Node& node, MonoTime now);
   // Any other answer, or none, or the node is Ready: proofs start anew.
   void NotAbsent(const std::string& uid) { absences_.erase(uid); }
-  // Forgets nodes that are not in the cluster any more.
+  // Forgets all but these nodes (the others are Ready, or not there any more).
   void Retain(const std::set<std::string>& uids);
-  void Deleted(const std::string& uid, MonoTime now);
+  // A DELETE is about to be sent; whatever comes of it, it counts as vanished.
+  void Deleting(const std::string& uid, MonoTime now) { deletions_[uid] = now; }
 
   // Judges the stop anew, with all answers of this pass in; `own_nodes` is the
   // number of Nodes with a providerID of this cloud. True: it was just tripped.
@@ -76,8 +76,8 @@ class DeletionGuard {
   Duration ProofSpacing() const;
 
   const DeletionGuardOptions options_;
-  std::map<std::string, Absence> absences_;  // by UID; own nodes only
-  std::deque<MonoTime> deletions_;           // within the stop window, oldest first
+  std::map<std::string, Absence> absences_;    // by UID; own nodes only
+  std::map<std::string, MonoTime> deletions_;  // by UID; within the stop window
   bool stopped_ = false;
   std::string stop_text_;
 };

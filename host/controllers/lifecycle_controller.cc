@@ -74,7 +74,7 @@ void NodeLifecycleController::RunPass(const CallContext& context) {
     if (IsReady(*node)) HandleReady(*node, context);
   }
   const std::vector<kube::NodePtr> due = DueNodes(nodes);
-  if (due.empty() || !context.Check().ok()) return;
+  if (!context.Check().ok()) return;
 
   std::vector<kube::NodePtr> absent;
   std::vector<kube::NodePtr> shut_down;
@@ -90,13 +90,14 @@ void NodeLifecycleController::RunPass(const CallContext& context) {
                                  [](const kube::NodePtr& node) { return HasOwnProviderId(*node); });
   if (guard_.UpdateStop(static_cast<std::size_t>(own), deps_.clock.Now())) Alarm(absent);
   stopped_.Set(guard_.stopped() ? 1 : 0);
+  absent_nodes_.Set(static_cast<double>(guard_.absent()));
   for (const kube::NodePtr& node : shut_down) AddShutdownTaint(*node, context);
   for (const kube::NodePtr& node : absent) HandleAbsent(*node, context);
-  absent_nodes_.Set(static_cast<double>(guard_.absent()));
 }
 
 void NodeLifecycleController::HandleReady(const kube::Node& node, const CallContext& context) {
-  if (!HasShutdownTaint(node)) return;
+  // A taint on another cloud's node is that cloud's.
+  if (!HasShutdownTaint(node) || (!node.provider_id.empty() && !HasOwnProviderId(node))) return;
   const Status status = writer_.UpdateTaints(node.meta.name, WithoutShutdownTaint, context);
   deps_.log.Info("shutdown taint removed", {{"node", node.meta.name}, {"result", status}});
 }
@@ -114,7 +115,6 @@ std::vector<kube::NodePtr> NodeLifecycleController::DueNodes(
   std::erase_if(watches_, [&](const auto& entry) { return not_ready.count(entry.first) == 0; });
   // A node that is Ready again, or not there any more, starts anew.
   guard_.Retain(not_ready);
-  absent_nodes_.Set(static_cast<double>(guard_.absent()));
   return due;
 }
 
@@ -188,10 +188,9 @@ void NodeLifecycleController::Delete(const kube::Node& node, const CallContext& 
   kube::DeletePreconditions preconditions;
   preconditions.uid = newest->meta.uid;
   preconditions.resource_version = newest->meta.resource_version;
+  guard_.Deleting(node.meta.uid, deps_.clock.Now());
   const Status status = writer_.Delete(name, preconditions, context);
   if (status.ok() || status.code() == Code::kNotFound) {
-    guard_.Deleted(node.meta.uid, deps_.clock.Now());
-    watches_.erase(node.meta.uid);
     deleted_.Add();
     deps_.log.Info("node deleted", {{"node", name}});
     return;

@@ -99,7 +99,7 @@ NodeInitializer::Outcome NodeInitializer::Judge(const kube::NodePtr& node,
     case plugin::v1::INSTANCE_STATE_SHUT_DOWN:
       // Known but nothing said about it: not ready yet; its next update asks again.
       if (!result.has_metadata()) return Outcome::kDone;
-      pending->push_back({node, result.metadata()});
+      pending->push_back({node, result.metadata(), ""});
       return Outcome::kDone;
     case plugin::v1::INSTANCE_STATE_GONE:
       Fail(*node, "the cloud has no server for this node (" + AnswerText(result) + ")");
@@ -115,7 +115,7 @@ void NodeInitializer::WriteAll(std::vector<Pending> pending, const CallContext& 
   for (int round = 0; !pending.empty(); ++round) {
     std::vector<Pending> conflicts;
     for (Pending& entry : pending) {
-      const Outcome outcome = Write(entry, context);
+      const Outcome outcome = Write(&entry, context);
       if (outcome == Outcome::kAgain) again->push_back(entry.node->meta.name);
       if (outcome == Outcome::kConflict) conflicts.push_back(std::move(entry));
     }
@@ -130,23 +130,27 @@ void NodeInitializer::WriteAll(std::vector<Pending> pending, const CallContext& 
   }
 }
 
-NodeInitializer::Outcome NodeInitializer::Write(const Pending& pending,
-                                                const CallContext& context) {
-  const std::string& name = pending.node->meta.name;
+NodeInitializer::Outcome NodeInitializer::Write(Pending* pending, const CallContext& context) {
+  const std::string& name = pending->node->meta.name;
   // The newest that the watch has brought, not what was described.
   const kube::NodePtr node = deps_.nodes.Get(name);
-  if (node == nullptr || node->meta.uid != pending.node->meta.uid || !IsUninitialized(*node)) {
+  if (node == nullptr || node->meta.uid != pending->node->meta.uid || !IsUninitialized(*node)) {
     problems_.Clear(name);
     return Outcome::kDone;
   }
-  const Result<InitializationPlan> plan = PlanInitialization(*node, pending.metadata);
+  // Nothing new has come from the watch yet: it would be refused again.
+  if (node->meta.resource_version == pending->refused_version) return Outcome::kConflict;
+  const Result<InitializationPlan> plan = PlanInitialization(*node, pending->metadata);
   if (!plan.ok()) {
     Fail(*node, plan.status().reason() + ": " + plan.status().message());
     return Outcome::kAgain;
   }
   const Status status = writer_.MergePatch(
       name, InitializationPatch(*plan, node->meta.resource_version), "", context);
-  if (status.code() == Code::kAborted) return Outcome::kConflict;
+  if (status.code() == Code::kAborted) {
+    pending->refused_version = node->meta.resource_version;
+    return Outcome::kConflict;
+  }
   if (status.code() == Code::kNotFound) return Outcome::kDone;
   if (!status.ok()) {
     Fail(*node, "the Node could not be written (" + status.ToString() + ")");
@@ -154,7 +158,7 @@ NodeInitializer::Outcome NodeInitializer::Write(const Pending& pending,
   }
   taint_removal_delay_.Observe(SecondsSinceCreation(*node, deps_.clock));
   problems_.Clear(name);
-  WriteAddresses(*node, pending.metadata, context);
+  WriteAddresses(*node, pending->metadata, context);
   if (!plan->unusable.empty()) {
     deps_.events.Record(kNodeComponent, kube::ReferenceTo(*node), kube::EventType::kWarning,
                         "UnusableLabel",

@@ -35,14 +35,15 @@ class NodeInitializer {
   struct Pending {
     kube::NodePtr node;
     plugin::v1::InstanceMetadata metadata;
+    std::string refused_version;  // the resourceVersion that met a conflict
   };
   enum class Outcome { kDone, kAgain, kConflict };
 
   Outcome ReconcileLabels(const kube::Node& node, const CallContext& context);
-  // Sorts one answer: true and `pending` filled if there is something to write.
+  // Sorts one answer; adds to `pending` if there is something to write.
   Outcome Judge(const kube::NodePtr& node, const plugin::v1::InstanceDescribeResult& result,
                 std::vector<Pending>* pending);
-  Outcome Write(const Pending& pending, const CallContext& context);
+  Outcome Write(Pending* pending, const CallContext& context);
   void WriteAddresses(const kube::Node& node, const plugin::v1::InstanceMetadata& metadata,
                       const CallContext& context);
   void WriteAll(std::vector<Pending> pending, const CallContext& context,
