@@ -136,9 +136,6 @@ Status ClusterPart::Campaign() {
     deps_.supervisor.Post({Notice::Kind::kLeading, Status(), 0});
   };
   callbacks.on_lost = [this](const Status& why) { Die(why); };
-  callbacks.on_new_leader = [this](const std::string& identity) {
-    deps_.log.Info("new leader", {{"identity", identity}});
-  };
   elector_ = std::make_unique<LeaderElector>(
       ElectionDeps{*client_, *events_, deps_.clock, deps_.random, deps_.log, deps_.metrics},
       options_.election, std::move(callbacks));
