@@ -8,8 +8,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -19,6 +17,7 @@
 #include "sdk/harness/fake_host.h"
 #include "sdk/harness/harness.h"
 #include "sdk/inspect/descriptor.h"
+#include "sdk/inspect/file.h"
 
 namespace otc::check {
 namespace {
@@ -56,10 +55,9 @@ void TellEffects(const Wire& wire, const std::string& when, const ProcessState& 
 }
 
 inspect::Manifest ReadManifest(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<std::uint8_t> bytes(std::istreambuf_iterator<char>(file), {});
   inspect::Manifest manifest;
-  inspect::CheckPluginFile(bytes, {}, nullptr, &manifest);
+  const auto bytes = inspect::ReadPluginFile(path);
+  if (bytes.ok()) inspect::CheckPluginFile(*bytes, {}, nullptr, &manifest);
   return manifest;
 }
 

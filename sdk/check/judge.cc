@@ -9,9 +9,8 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "sdk/check/child.h"
 #include "sdk/check/wire.h"
 #include "sdk/harness/fake_host.h"
+#include "sdk/inspect/file.h"
 
 namespace otc::check {
 namespace {
@@ -179,11 +179,9 @@ bool Loadable(const std::vector<std::uint8_t>& bytes, const std::string& path,
 }  // namespace
 
 Result<Report> Judge(const std::string& path, const JudgeOptions& options) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Status(Code::kNotFound, "NoFile", path + " cannot be opened for reading");
-  const std::vector<std::uint8_t> bytes(std::istreambuf_iterator<char>(file), {});
-  if (file.bad()) return Status(Code::kNotFound, "NoFile", path + " cannot be read");
-
+  const auto read = inspect::ReadPluginFile(path);
+  if (!read.ok()) return read.status();
+  const std::vector<std::uint8_t>& bytes = *read;
   Report report(path);
   JudgeStatically(bytes, path, options, &report);
   if (!Loadable(bytes, path, options)) {

@@ -9,6 +9,7 @@
 #include "sdk/check/child.h"
 #include "sdk/check/judge.h"
 #include "sdk/check/report.h"
+#include "sdk/inspect/file.h"
 #include "sdk/inspect/rules.h"
 
 namespace otc::check {
@@ -98,10 +99,9 @@ std::string Parse(const std::vector<std::string>& words, Options* options) {
 }
 
 int PrintManifest(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Usage(path + " cannot be opened for reading");
-  const std::vector<std::uint8_t> bytes(std::istreambuf_iterator<char>(file), {});
-  const auto elf = inspect::ReadElf(bytes);
+  const auto bytes = inspect::ReadPluginFile(path);
+  if (!bytes.ok()) return Usage(bytes.status().message());
+  const auto elf = inspect::ReadElf(*bytes);
   if (!elf.ok()) {
     std::cerr << path << ": " << elf.status().message() << "\n";
     return 1;

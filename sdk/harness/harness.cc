@@ -4,14 +4,13 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "otc/cpp/text.h"
 #include "sdk/inspect/descriptor.h"
+#include "sdk/inspect/file.h"
 #include "sdk/inspect/rules.h"
 
 namespace otc::harness {
@@ -67,15 +66,12 @@ const SlotSpec kGrpcUnarySlot = {"invoke", Results::kOne, false, false, nullptr}
 const SlotSpec kGrpcStreamSlot = {"invoke", Results::kMany, false, false, nullptr};
 
 otc::Result<PluginLibrary> PluginLibrary::Load(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return Status(Code::kNotFound, "NoFile", path + ": the file cannot be opened for reading");
-  }
-  const std::vector<std::uint8_t> bytes(std::istreambuf_iterator<char>(file), {});
+  const auto bytes = inspect::ReadPluginFile(path);
+  if (!bytes.ok()) return bytes.status();
   inspect::ManifestExpectations expected;
   expected.allow_debug = true;
   auto manifest = std::make_shared<inspect::Manifest>();
-  const auto violations = inspect::CheckPluginFile(bytes, expected, nullptr, manifest.get());
+  const auto violations = inspect::CheckPluginFile(*bytes, expected, nullptr, manifest.get());
   if (!violations.empty()) return Refused(path, violations);
 
   // An absolute path: a bare name would be searched for elsewhere.

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <iterator>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sdk/inspect/elf.h"
+#include "sdk/inspect/file.h"
 #include "sdk/inspect/manifest.h"
 #include "sdk/inspect/rules.h"
 
@@ -21,9 +21,9 @@ namespace {
 const char kFolder[] = OTC_BAD_PLUGIN_DIR;
 
 std::vector<std::uint8_t> ReadAll(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  EXPECT_TRUE(in) << path;
-  return std::vector<std::uint8_t>(std::istreambuf_iterator<char>(in), {});
+  auto bytes = ReadPluginFile(path);
+  EXPECT_TRUE(bytes.ok()) << bytes.status().ToString();
+  return bytes.ok() ? std::move(bytes).value() : std::vector<std::uint8_t>();
 }
 
 const ServiceSizes& Services() {
@@ -112,6 +112,12 @@ TEST(Elf, SeesBuildIdNeededAndVersionsOfARealLibrary) {
   EXPECT_NE(std::find(elf->needed.begin(), elf->needed.end(), "libcrypto.so.3"), elf->needed.end());
   EXPECT_EQ(elf->build_id.size(), 40u);
   EXPECT_TRUE(elf->IsSharedObject());
+}
+
+TEST(File, ReadsRegularFilesOnly) {
+  EXPECT_EQ(ReadPluginFile("/nonexistent").status().reason(), "NoFile");
+  EXPECT_EQ(ReadPluginFile("/tmp").status().reason(), "NotAFile");
+  EXPECT_EQ(ReadPluginFile("/dev/null").status().reason(), "NotAFile");
 }
 
 TEST(Elf, SaysWhatIsWrong) {
