@@ -114,6 +114,11 @@ void FakeKubeApi::RemoveNode(const std::string& name) {
   (void)Remove(name, {});
 }
 
+void FakeKubeApi::RemoveLease(const std::string& namespace_name, const std::string& name) {
+  std::lock_guard lock(mutex_);
+  leases_.erase(namespace_name + "/" + name);
+}
+
 Status FakeKubeApi::Remove(const std::string& name, const DeletePreconditions& preconditions) {
   FakeNodeLister* mirror = nullptr;
   {

@@ -44,6 +44,7 @@ class FakeKubeApi final : public KubeApi {
   // Merges into an existing node, as some other client would.
   void ChangeNode(const std::string& name, const std::string& merge_patch);
   void RemoveNode(const std::string& name);
+  void RemoveLease(const std::string& namespace_name, const std::string& name);
   // The stored document; empty if there is none.
   std::string NodeJson(const std::string& name) const;
   void MirrorTo(FakeNodeLister* lister);
