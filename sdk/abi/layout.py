@@ -6,6 +6,10 @@
                        struct by struct, and plugin_layout.h is up to date
   layout.py --extract  prints the header's layout (how a golden file is made,
                        once, when a version of the ABI is released)
+  layout.py --program GOLDEN  prints a C program that compares a golden file with
+                       what the compiler says: "<n> facts", or the differences
+  layout.py --anchor   prints a C file with one function that names every struct,
+                       so that tools which follow symbols see the whole ABI
 
 A golden file lists for each struct its members with offset, size, thread tag and
 declaration, and each constant with its value. Offsets are computed here and
@@ -155,6 +159,47 @@ def generate(golden_path):
     return "".join(out)
 
 
+def facts(golden_path):
+    """(C expression, value, text) of everything that a golden file pins."""
+    struct = None
+    for line in golden_path.read_text().splitlines():
+        if line.startswith("constant ") and not line.startswith("constant OTC_ABI_MINOR "):
+            _, name, value = line.split(" ")
+            yield name, value, name
+        elif line.startswith("struct "):
+            _, struct, size = line.split(" ")
+            # A growing struct may be larger now.
+            if struct in FROZEN:
+                yield f"sizeof({struct})", size, f"size of {struct}"
+            else:
+                yield f"(sizeof({struct}) >= {size})", "1", f"{struct} of at least {size} bytes"
+        elif line.startswith("  "):
+            member, at, width = line.split()[:3]
+            yield f"offsetof({struct}, {member})", at[1:], f"offset of {struct}.{member}"
+            yield f"sizeof((({struct} *)0)->{member})", width, f"size of {struct}.{member}"
+
+
+def program(golden_path):
+    out = ['#include <stdio.h>\n#include "otc/plugin.h"\n\nint main(void) {\n  int bad = 0;\n']
+    count = 0
+    for expression, value, text in facts(golden_path):
+        count += 1
+        out.append(f"  if ((unsigned long)({expression}) != (unsigned long)({value})) {{\n"
+                   f'    printf("{text}: released {value}, now %lu\\n", '
+                   f"(unsigned long)({expression}));\n    bad = 1;\n  }}\n")
+    out.append(f'  if (!bad) printf("{count} facts\\n");\n  return bad;\n}}\n')
+    return "".join(out)
+
+
+def anchor():
+    structs = [line.split(" ")[1] for line in extract(HEADER.read_text())
+               if line.startswith("struct ")]
+    parameters = ", ".join(f"const {name} *p{index}" for index, name in enumerate(structs))
+    uses = "".join(f"  (void)p{index};\n" for index in range(len(structs)))
+    return ('#include "otc/plugin.h"\n\n'
+            f"void otc_abi_anchor({parameters});\nvoid otc_abi_anchor({parameters}) {{\n{uses}}}\n")
+
+
 def check():
     errors, header = [], extract(HEADER.read_text())
     for path in GOLDEN:
@@ -177,6 +222,15 @@ def main():
         return 0
     if sys.argv[1:] == ["--check"]:
         return check()
+    if sys.argv[1:] == ["--anchor"]:
+        print(anchor(), end="")
+        return 0
+    if sys.argv[1:2] == ["--program"] and len(sys.argv) == 3:
+        print(program(pathlib.Path(sys.argv[2])), end="")
+        return 0
+    if sys.argv[1:]:
+        print(__doc__, file=sys.stderr)
+        return 2
     GENERATED.write_text(generate(GOLDEN[-1]))
     return 0
 
