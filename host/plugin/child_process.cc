@@ -88,6 +88,15 @@ Result<pid_t> Spawn(const ChildSpec& spec, int output, int channel) {
     if (!high.back().valid()) return SpawnFailed("F_DUPFD_CLOEXEC", errno);
     posix_spawn_file_actions_adddup2(&plan.actions, high.back().get(), theirs);
   }
+  // Ours are closed by exec; this is for what others left open without O_CLOEXEC.
+  int last = kChildChannel;
+  for (const auto& [ours, theirs] : spec.descriptors) {
+    for (int gap = last + 1; gap < theirs; ++gap) {
+      posix_spawn_file_actions_addclose(&plan.actions, gap);
+    }
+    last = theirs;
+  }
+  posix_spawn_file_actions_addclosefrom_np(&plan.actions, last + 1);
   const std::vector<char*> argv = Pointers(spec.argv);
   const std::vector<char*> environment = Pointers(spec.environment);
   pid_t pid = 0;

@@ -20,8 +20,8 @@ namespace otc::host::plugin_host {
 struct ChildSpec {
   std::vector<std::string> argv;         // argv[0] is the path
   std::vector<std::string> environment;  // "NAME=value", all of it
-  // Our descriptor → its number in the child (5 and up; 0 to 2 are taken, 3 is
-  // the channel).
+  // Our descriptor → its number in the child: 4 to 63, in ascending order (0 to 2
+  // are taken, 3 is the channel).
   std::vector<std::pair<int, int>> descriptors;
   Duration timeout = std::chrono::seconds(10);
   std::size_t max_output = 4096;  // of each stream; more is read and dropped

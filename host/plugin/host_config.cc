@@ -1,12 +1,9 @@
 #include "host/plugin/host_config.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <functional>
-#include <sstream>
 
+#include "host/base/files.h"
 #include "host/base/strings.h"
 #include "host/plugin/yaml_document.h"
 #include "sdk/inspect/manifest.h"
@@ -319,22 +316,9 @@ Result<HostConfig> ParseHostConfig(std::string_view text, const std::string& fil
 }
 
 Result<HostConfig> ReadHostConfig(const std::string& path) {
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
-    const int error = errno;
-    return Status(error == ENOENT ? Code::kNotFound : Code::kInvalidArgument, "InvalidHostYaml",
-                  path + ": cannot be opened: " + std::strerror(error));
-  }
-  // One byte more than allowed shows that there is more.
-  std::string text(kMaxYamlBytes + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (stream.bad() || (stream.fail() && !stream.eof())) {
-    return Status(Code::kInvalidArgument, "InvalidHostYaml",
-                  path + ": cannot be read: " + std::strerror(errno));
-  }
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  return ParseHostConfig(text, path);
+  const Result<std::string> text = ReadSmallFile(path, kMaxYamlBytes);
+  if (!text.ok()) return text.status();
+  return ParseHostConfig(*text, path);
 }
 
 HostConfig DefaultHostConfig(Role role) {

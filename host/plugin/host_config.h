@@ -54,7 +54,8 @@ struct HostConfig {
 // line in the message; `file` is the name that the errors show.
 Result<HostConfig> ParseHostConfig(std::string_view text, const std::string& file);
 
-// Reads and parses a file of at most 1 MiB. NOT_FOUND if there is none.
+// Reads and parses a file of at most 1 MiB. NOT_FOUND (reason "FileMissing") if
+// there is none.
 Result<HostConfig> ReadHostConfig(const std::string& path);
 
 // What holds without a file: the node plugin, required, in the roles

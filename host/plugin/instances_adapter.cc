@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "host/base/strings.h"
-#include "host/plugin/descriptor.h"
 #include "host/plugin/interfaces.h"
 
 namespace otc::host::plugin_host {

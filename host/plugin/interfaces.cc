@@ -1,48 +1,34 @@
 #include "host/plugin/interfaces.h"
 
 #include <algorithm>
+#include <array>
 
 namespace otc::host::plugin_host {
 namespace {
 
-const std::vector<KnownInterface>& All() {
-  // Each later issue turns on what it serves.
-  static const std::vector<KnownInterface> all = {
-      {kInstancesId,
-       InterfaceKind::kInstances,
-       16,
-       true,
-       true,
-       {{"describe", offsetof(otc_instances_v2_1, describe)}}},
-      {"otc.load-balancer/draft-1",
-       InterfaceKind::kLoadBalancer,
-       40,
-       true,
-       false,
-       {{"get", offsetof(otc_load_balancer_1, get)},
-        {"ensure", offsetof(otc_load_balancer_1, ensure)},
-        {"update", offsetof(otc_load_balancer_1, update)},
-        {"remove", offsetof(otc_load_balancer_1, remove)}}},
-      {"otc.reconciler/draft-1",
-       InterfaceKind::kReconciler,
-       24,
-       false,
-       false,
-       {{"watches", offsetof(otc_reconciler_1, watches)},
-        {"reconcile", offsetof(otc_reconciler_1, reconcile)}}},
-      {"otc.grpc-service/draft-1", InterfaceKind::kGrpcService, 24, false, false, {}},
-      {"otc.csi-controller/1", InterfaceKind::kCsiController, 24, false, false, {}},
-      {"otc.csi-node/1", InterfaceKind::kCsiNode, 24, false, false, {}},
-  };
-  return all;
-}
+// Each later issue turns on what it serves.
+constexpr std::array<KnownInterface, 6> kKnown = {{
+    {kInstancesId, InterfaceKind::kInstances, true, true},
+    {"otc.load-balancer/draft-1", InterfaceKind::kLoadBalancer, true, false},
+    {"otc.reconciler/draft-1", InterfaceKind::kReconciler, false, false},
+    {"otc.grpc-service/draft-1", InterfaceKind::kGrpcService, false, false},
+    {"otc.csi-controller/1", InterfaceKind::kCsiController, false, false},
+    {"otc.csi-node/1", InterfaceKind::kCsiNode, false, false},
+}};
 
 }  // namespace
 
 const KnownInterface* FindInterface(std::string_view id) {
-  const auto it = std::find_if(All().begin(), All().end(),
+  const auto it = std::find_if(kKnown.begin(), kKnown.end(),
                                [&](const KnownInterface& known) { return known.id == id; });
-  return it == All().end() ? nullptr : &*it;
+  return it == kKnown.end() ? nullptr : &*it;
+}
+
+const void* FindTable(const otc_plugin& descriptor, std::string_view id) {
+  for (std::uint64_t i = 0; i < descriptor.interface_count; ++i) {
+    if (ToView(descriptor.interfaces[i].id) == id) return descriptor.interfaces[i].table;
+  }
+  return nullptr;
 }
 
 }  // namespace otc::host::plugin_host

@@ -1,12 +1,10 @@
-// The interfaces that this host knows: their layout, floor and rules. Others are
-// listed as unknown and never touched. Plain data; any thread.
+// The interfaces that this host knows and how it treats them. Their layout is
+// judged by sdk/inspect/descriptor.h; others are listed as unknown and never
+// touched. Plain data; any thread.
 #ifndef OTC_HOST_PLUGIN_INTERFACES_H_
 #define OTC_HOST_PLUGIN_INTERFACES_H_
 
-#include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "otc/plugin.h"
 
@@ -26,15 +24,15 @@ enum class InterfaceKind {
 struct KnownInterface {
   std::string_view id;
   InterfaceKind kind;
-  std::uint32_t floor;  // smallest struct_size of the table
-  bool exclusive;       // one plugin of a process may offer it
-  bool served;          // this release calls it; otherwise it is only checked
-  // Mandatory slots of type otc_method; gRPC services have a method list instead.
-  std::vector<std::pair<std::string_view, std::size_t>> slots;
+  bool exclusive;  // one plugin of a process may offer it
+  bool served;     // this release calls it; otherwise it is only checked
 };
 
 // Null: not known.
 const KnownInterface* FindInterface(std::string_view id);
+
+// The table of interface `id` in an accepted descriptor; null: not offered.
+const void* FindTable(const otc_plugin& descriptor, std::string_view id);
 
 inline std::string_view ToView(const otc_str& text) {
   return text.ptr == nullptr ? std::string_view() : std::string_view(text.ptr, text.len);

@@ -14,6 +14,8 @@
 #define BOOST_DLL_USE_STD_FS
 #include <boost/dll/shared_library.hpp>
 
+#include "sdk/inspect/descriptor.h"
+
 namespace otc::host::plugin_host {
 namespace {
 
@@ -23,13 +25,17 @@ constexpr char kEntryName[] = "otc_plugin_entry_v1";
 // Files and libraries of this process. Reachable for ever, like what it lists.
 struct Register {
   std::mutex mutex;
-  std::map<std::pair<dev_t, ino_t>, std::string> files;
+  std::map<std::pair<dev_t, ino_t>, std::pair<std::string, UniqueFd>> files;
   std::vector<boost::dll::shared_library*> libraries;  // never destroyed: never closed
 };
 
 Register& TheRegister() {
   static auto* instance = new Register;
   return *instance;
+}
+
+UniqueFd MoveHigh(const UniqueFd& fd) {
+  return UniqueFd(fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstPluginFd));
 }
 
 Status LoadFailed(const std::string& text) { return Status(Code::kUnknown, "LoadFailed", text); }
@@ -42,17 +48,17 @@ std::string LoadedAs(dev_t device, ino_t inode) {
   Register& all = TheRegister();
   const std::lock_guard lock(all.mutex);
   const auto it = all.files.find({device, inode});
-  return it == all.files.end() ? "" : it->second;
+  return it == all.files.end() ? "" : it->second.first;
 }
 
-bool ClaimFile(dev_t device, ino_t inode, const std::string& id) {
+bool ClaimFile(dev_t device, ino_t inode, const std::string& id, UniqueFd file) {
   Register& all = TheRegister();
   const std::lock_guard lock(all.mutex);
-  return all.files.try_emplace({device, inode}, id).second;
+  return all.files.try_emplace({device, inode}, id, MoveHigh(file)).second;
 }
 
 Result<EntryFunction> OpenLibrary(UniqueFd fd) {
-  const int high = fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstPluginFd);
+  const int high = MoveHigh(fd).Release();
   if (high < 0) {
     return LoadFailed(std::string("no descriptor of 900 or above is free (ulimit -n): ") +
                       std::strerror(errno));
@@ -70,7 +76,7 @@ Result<EntryFunction> OpenLibrary(UniqueFd fd) {
       all.libraries.push_back(library);
     }
     if (!library->has(kEntryName)) {
-      return LoadFailed(std::string("the symbol ") + kEntryName + " is not exported");
+      return Status(Code::kUnknown, "NoEntry", std::string("no exported symbol ") + kEntryName);
     }
     return &library->get<const otc_plugin*(const otc_host*)>(kEntryName);
   } catch (const std::exception& error) {
@@ -78,13 +84,29 @@ Result<EntryFunction> OpenLibrary(UniqueFd fd) {
   }
 }
 
-const otc_plugin* CallEntry(EntryFunction entry) {
+inspect::Violation LoadViolation(const Status& failure) {
+  if (failure.reason() == "NoEntry") {
+    return {"LOAD-10", failure.message(), "the exported function " + std::string(kEntryName),
+            "define it and export it (otc_add_plugin of the SDK does it)"};
+  }
+  return {"LOAD-9", failure.message(), "a library that loads with all symbols resolved",
+          "build it on Debian 12 or older; see otc-plugin-check"};
+}
+
+std::vector<inspect::Violation> JudgeEntry(EntryFunction entry, const inspect::Manifest& manifest,
+                                           const otc_plugin** descriptor) {
   otc_host numbers{};
   numbers.struct_size = sizeof(numbers);
   numbers.abi_major = OTC_ABI_MAJOR;
   numbers.abi_minor = OTC_ABI_MINOR;
   numbers.get_service = NoService;
-  return entry(&numbers);
+  const otc_plugin* returned = entry(&numbers);
+  if (returned == nullptr) {
+    return {{"LOAD-10", "otc_plugin_entry_v1 returned NULL", "a descriptor",
+             "ask the plugin's author why it refuses this host"}};
+  }
+  if (descriptor != nullptr) *descriptor = returned;
+  return inspect::CheckDescriptor(*returned, manifest);
 }
 
 }  // namespace otc::host::plugin_host

@@ -6,16 +6,11 @@
 
 #include "host/base/strings.h"
 #include "host/plugin/crash_handler.h"
-#include "host/plugin/descriptor.h"
 #include "host/plugin/library.h"
 #include "host/plugin/probe.h"
 
 namespace otc::host::plugin_host {
 namespace {
-
-Refusal ToRefusal(const inspect::Violation& violation) {
-  return {violation.rule, violation.found, violation.wanted, violation.advice};
-}
 
 void CheckAgainstConfig(const PluginConfig& config, const inspect::Manifest& manifest,
                         std::vector<Refusal>* refusals) {
@@ -44,12 +39,9 @@ Result<VerifiedPlugin> VerifyPlugin(const PluginConfig& config, const VerifyOpti
   if (!opened.ok()) return opened.status();
   VerifiedPlugin plugin;
   plugin.file = std::move(opened).value();
-  std::vector<Refusal> refusals;
-  for (const auto& violation : inspect::CheckPluginFile(
-           plugin.file.bytes, {config.id, &options.services, options.allow_debug_plugins}, nullptr,
-           &plugin.manifest)) {
-    refusals.push_back(ToRefusal(violation));
-  }
+  std::vector<Refusal> refusals = inspect::CheckPluginFile(
+      plugin.file.bytes, {config.id, &options.services, options.allow_debug_plugins}, nullptr,
+      &plugin.manifest);
   plugin.sha256 = Sha256Hex(plugin.file.bytes);
   if (!config.sha256.empty() && plugin.sha256 != config.sha256) {
     refusals.push_back({"LOAD-5", "SHA-256 " + plugin.sha256,
@@ -76,18 +68,16 @@ Result<const otc_plugin*> LoadPlugin(const VerifiedPlugin& plugin, const LoadOpt
                      "a file of its own for each plugin", "copy the file instead of linking it"}});
   }
   OTC_RETURN_IF_ERROR(ProbePlugin(plugin, options.probe_command, options.probe_timeout, clock));
-  if (!ClaimFile(file.device, file.inode, plugin.manifest.id)) {
+  const UniqueFd& on_disk = file.in_memory ? file.disk : file.fd;
+  if (!ClaimFile(file.device, file.inode, plugin.manifest.id,
+                 UniqueFd(fcntl(on_disk.get(), F_DUPFD_CLOEXEC, 0)))) {
     return RefusalStatus(file.path, {{"LOAD-7", "a file that was loaded meanwhile",
                                       "a file of its own for each plugin", "restart otc-host"}});
   }
   Result<EntryFunction> entry = OpenLibrary(UniqueFd(fcntl(file.fd.get(), F_DUPFD_CLOEXEC, 0)));
-  if (!entry.ok()) {
-    return RefusalStatus(file.path, {{"LOAD-9", entry.status().message(),
-                                      "a library that loads with all symbols resolved",
-                                      "build it on Debian 12 or older; see otc-plugin-check"}});
-  }
-  const otc_plugin* descriptor = CallEntry(*entry);
-  const std::vector<Refusal> refusals = CheckDescriptor(descriptor, plugin.manifest);
+  if (!entry.ok()) return RefusalStatus(file.path, {LoadViolation(entry.status())});
+  const otc_plugin* descriptor = nullptr;
+  const std::vector<Refusal> refusals = JudgeEntry(*entry, plugin.manifest, &descriptor);
   RecordPluginMapping(reinterpret_cast<const void*>(*entry), plugin.manifest.id,
                       plugin.manifest.version);
   if (!refusals.empty()) return RefusalStatus(file.path, refusals);

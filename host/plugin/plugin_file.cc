@@ -94,8 +94,7 @@ std::optional<Refusal> CheckFile(const struct stat& status, uid_t user, const st
 Status RefusalStatus(const std::string& file, const std::vector<Refusal>& refusals) {
   std::vector<std::string> parts;
   for (const Refusal& refusal : refusals) {
-    parts.push_back(refusal.rule + ": found " + refusal.found + "; wanted " + refusal.wanted +
-                    "; do: " + refusal.advice);
+    parts.push_back(refusal.ToString());
   }
   return Status(Code::kFailedPrecondition, "Refused", file + ": " + Join(parts, " | "));
 }
@@ -193,7 +192,7 @@ Result<PluginFile> OpenPluginFile(const std::string& directory, const std::strin
   if ((mount.f_flag & ST_NOEXEC) != 0) {
     auto copy = MakeSealedCopy("otc-plugin:" + id, file.bytes);
     if (!copy.ok()) return copy.status();
-    file.fd = std::move(copy).value();
+    file.disk = std::exchange(file.fd, std::move(copy).value());
     file.in_memory = true;
   }
   return file;

@@ -21,18 +21,15 @@
 
 #include "host/plugin/unique_fd.h"
 #include "sdk/include/otc/cpp/status.h"
+#include "sdk/inspect/rules.h"
 
 namespace otc::host::plugin_host {
 
 inline constexpr std::uint64_t kMaxPluginBytes = 64u << 20;
 
-// Why a plugin is not loaded. Final until the process restarts.
-struct Refusal {
-  std::string rule;  // "LOAD-2", "ABI-R03"
-  std::string found;
-  std::string wanted;
-  std::string advice;
-};
+// Why a plugin is not loaded: rule, found, wanted, advice. Final until the
+// process restarts.
+using Refusal = inspect::Violation;
 
 // FAILED_PRECONDITION, reason "Refused": "<file>: <rule>: found …; wanted …; do: …",
 // one sentence a refusal.
@@ -51,6 +48,7 @@ struct PluginFile {
   std::string path;  // pluginDir/<id>.so
   UniqueFd fd;       // the file, or the sealed memory file
   bool in_memory = false;
+  UniqueFd disk;  // in_memory: the file that was copied
   // Of the file on disk, also when it was copied: what "already loaded" means.
   dev_t device = 0;
   ino_t inode = 0;

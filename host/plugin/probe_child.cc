@@ -13,7 +13,6 @@
 
 #include "host/base/strings.h"
 #include "host/plugin/child_process.h"
-#include "host/plugin/descriptor.h"
 #include "host/plugin/library.h"
 #include "host/plugin/plugin_file.h"
 #include "host/plugin/probe.h"
@@ -39,19 +38,12 @@ std::vector<std::uint8_t> ReadFile(int fd) {
 // Runs the plugin's constructors and entry.
 std::vector<Refusal> Judge(UniqueFd fd) {
   inspect::Manifest manifest;
-  const auto violations =
+  const std::vector<Refusal> refusals =
       inspect::CheckPluginFile(ReadFile(fd.get()), {"", nullptr, true}, nullptr, &manifest);
-  std::vector<Refusal> refusals;
-  for (const auto& violation : violations) {
-    refusals.push_back({violation.rule, violation.found, violation.wanted, violation.advice});
-  }
   if (!refusals.empty()) return refusals;
   Result<EntryFunction> entry = OpenLibrary(std::move(fd));
-  if (!entry.ok()) {
-    return {{"LOAD-9", entry.status().message(), "a library that loads with all symbols resolved",
-             "build it on Debian 12 or older; see otc-plugin-check"}};
-  }
-  return CheckDescriptor(CallEntry(*entry), manifest);
+  if (!entry.ok()) return {LoadViolation(entry.status())};
+  return JudgeEntry(*entry, manifest, nullptr);
 }
 
 // Neither a core file nor a life after the host's.
