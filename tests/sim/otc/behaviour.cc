@@ -78,6 +78,7 @@ void ReadBehaviour(Poco::JSON::Object::Ptr object, const std::string& path, Beha
   fields.OneOf("name_filter", &behaviour->name_filter, {"regex", "substring", "ignored"});
   fields.Bool("ip_eq_filter", &behaviour->ip_eq_filter);
   fields.Bool("eip_port_filter", &behaviour->eip_port_filter);
+  fields.Bool("internal_links", &behaviour->internal_links);
   fields.Bool("nova_microversions", &behaviour->nova_microversions);
   std::int64_t status = 0;
   if (fields.Int("metadata_token_status", &status, 200, 599)) {
@@ -112,6 +113,7 @@ std::string BehaviourToJson(const Behaviour& behaviour) {
   json.Field("name_filter", behaviour.name_filter);
   json.Field("ip_eq_filter", behaviour.ip_eq_filter);
   json.Field("eip_port_filter", behaviour.eip_port_filter);
+  json.Field("internal_links", behaviour.internal_links);
   json.Field("nova_microversions", behaviour.nova_microversions);
   json.Field("metadata_token_status", behaviour.metadata_token_status);
   json.Field("metadata_server", behaviour.metadata_server).Field("job_ms", behaviour.job_ms);

@@ -39,6 +39,7 @@ struct Behaviour {
   std::string name_filter = "regex";         // regex, substring (anchors are letters), ignored
   bool ip_eq_filter = false;                 // honour `ip_eq` in the server list
   bool eip_port_filter = false;              // honour `port_id` in the EIP list
+  bool internal_links = false;               // `next` of Nova lists names a host nobody reaches
   bool nova_microversions = true;            // false: the header is ignored, as in eu-ch2
   std::int64_t metadata_token_status = 404;  // of PUT …/api/token: 200, 404, 405, 503
   std::string metadata_server;               // id of "this" instance; empty: the first server

@@ -144,7 +144,9 @@ Response ListServers(const Cloud& cloud, Call& call, bool detail) {
   json.EndArray();
   if (end < found->size() && end > begin) {
     json.Key("servers_links").BeginArray().BeginObject().Field("rel", "next");
-    json.Field("href", "http://nova.internal:8774/v2.1/servers?limit=" + std::to_string(size) +
+    const std::string base =
+        call.behaviour.internal_links ? "http://nova.internal:8774/v2.1" : context.nova_base;
+    json.Field("href", base + "/servers/detail?limit=" + std::to_string(size) +
                            "&marker=" + (*found)[end - 1]->id);
     json.EndObject().EndArray();
   }
