@@ -192,33 +192,50 @@ class Errors {
     return value.is_number() ? "number" : "bool";
   }
 
-  // Depth-first with a stack of its own: documents may be nested deeply.
+  // One visited value and how it was reached.
+  struct Step {
+    const rapidjson::Value* node;
+    std::size_t parent;            // index of its step; its own for the root
+    const rapidjson::Value* name;  // null: an element
+    rapidjson::SizeType index;
+  };
+
+  // Level by level, without recursion: documents may be nested deeply. Names are
+  // put together only for the value that was found: a page of a list may have an
+  // error in each of its entries.
   bool Search(const rapidjson::Value* wanted, std::string* path) const {
-    struct Step {
-      const rapidjson::Value* node;
-      std::string path;
-    };
-    std::vector<Step> stack;
-    if (root_.node_ != nullptr) stack.push_back({root_.node_, ""});
-    while (!stack.empty()) {
-      Step step = std::move(stack.back());
-      stack.pop_back();
-      if (step.node == wanted) {
-        *path = step.path;
+    std::vector<Step> steps;
+    if (root_.node_ != nullptr) steps.push_back({root_.node_, 0, nullptr, 0});
+    for (std::size_t at = 0; at < steps.size(); ++at) {
+      const rapidjson::Value& node = *steps[at].node;
+      if (&node == wanted) {
+        *path = PathOfStep(steps, at);
         return true;
       }
-      if (step.node->IsObject()) {
-        for (const auto& member : step.node->GetObject()) {
-          const std::string name(member.name.GetString(), member.name.GetStringLength());
-          stack.push_back({&member.value, step.path.empty() ? name : step.path + "." + name});
+      if (node.IsObject()) {
+        for (const auto& member : node.GetObject()) {
+          steps.push_back({&member.value, at, &member.name, 0});
         }
-      } else if (step.node->IsArray()) {
-        for (rapidjson::SizeType i = 0; i < step.node->Size(); ++i) {
-          stack.push_back({&(*step.node)[i], step.path + "[" + std::to_string(i) + "]"});
+      } else if (node.IsArray()) {
+        for (rapidjson::SizeType i = 0; i < node.Size(); ++i) {
+          steps.push_back({&node[i], at, nullptr, i});
         }
       }
     }
     return false;
+  }
+
+  static std::string PathOfStep(const std::vector<Step>& steps, std::size_t at) {
+    std::string path;
+    for (; at != 0; at = steps[at].parent) {
+      const Step& step = steps[at];
+      std::string part = step.name == nullptr
+                             ? "[" + std::to_string(step.index) + "]"
+                             : std::string(step.name->GetString(), step.name->GetStringLength());
+      if (step.name != nullptr && step.parent != 0) part.insert(0, ".");
+      path.insert(0, part);
+    }
+    return path;
   }
 
   Value root_;
