@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -88,6 +89,33 @@ void Listen(int fd, int step_timeout_s, Report* report, Ending* ending) {
   }
 }
 
+// The environment, in which a sanitizer that finds something ends the child by a
+// signal: its exit code would look like a plugin that calls exit.
+std::vector<std::string> ChildEnvironment() {
+  std::vector<std::string> out;
+  std::map<std::string, std::string> options = {
+      {"ASAN_OPTIONS", ""}, {"TSAN_OPTIONS", ""}, {"UBSAN_OPTIONS", ""}};
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const auto known = options.find(text.substr(0, text.find('=')));
+    if (known == options.end()) {
+      out.push_back(text);
+    } else {
+      known->second = text.substr(text.find('=') + 1) + ":";
+    }
+  }
+  for (const auto& [name, value] : options) out.push_back(name + "=" + value + "abort_on_error=1");
+  return out;
+}
+
+// Pointers as posix_spawn wants them; valid as long as `words`.
+std::vector<char*> Pointers(const std::vector<std::string>& words) {
+  std::vector<char*> out;
+  for (const std::string& word : words) out.push_back(const_cast<char*>(word.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
 Result<Ending> RunGroup(Group group, const std::string& path, const JudgeOptions& options,
                         Report* report) {
   int pipe_fds[2];
@@ -101,12 +129,10 @@ Result<Ending> RunGroup(Group group, const std::string& path, const JudgeOptions
   const std::vector<std::string> words = {
       "otc-plugin-check", "--child",     GroupName(group), std::to_string(kChildFd), path,
       options.role,       options.config};
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  const std::vector<std::string> environment = ChildEnvironment();
   pid_t pid = 0;
-  const int error =
-      posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
+  const int error = posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, Pointers(words).data(),
+                                Pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_fds[1]);
   if (error != 0) {
