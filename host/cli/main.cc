@@ -43,12 +43,7 @@ int Main(const std::vector<std::string>& args) {
     std::printf("otc-host %s\n", cli::HostVersion().c_str());
     return cli::kExitOk;
   }
-  if (!errors.empty()) {
-    const std::string text = Join(errors, "\n");
-    std::fprintf(stderr, "%s\n", text.c_str());
-    cli::WriteTerminationMessage(flags.termination_message_path, text);
-    return cli::kExitUsage;
-  }
+  if (!errors.empty()) return cli::Refuse(flags, Join(errors, "\n"));
   cli::Supervisor supervisor;
   return cli::RunHost(flags, set, supervisor);
 }

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <memory>
 #include <optional>
 
@@ -31,20 +32,20 @@ bool NeedsCluster(Role role) { return role == Role::kControllers || role == Role
 
 class HostProcess {
  public:
-  HostProcess(const HostFlags& flags, const FlagSet& set, Supervisor& supervisor)
+  HostProcess(const HostFlags& flags, const FlagSet& set, Supervisor& supervisor, Settings settings,
+              ControllerFlags options)
       : flags_(flags),
         set_(set),
         supervisor_(supervisor),
+        settings_(std::move(settings)),
+        options_(std::move(options)),
         redactor_(std::make_shared<SecretRedactor>()),
         log_(STDERR_FILENO, flags.logging_format == "json" ? LogFormat::kJson : LogFormat::kText,
              flags.verbosity >= 4 ? LogLevel::kDebug : LogLevel::kInfo, clock_, redactor_) {}
 
   int Run() {
     const Status status = Start();
-    if (!status.ok()) {
-      const bool usage = status.reason() == "BadConfiguration";
-      return End(usage ? kExitUsage : kExitFailed, status);
-    }
+    if (!status.ok()) return End(kExitFailed, status);
     return Supervise();
   }
 
@@ -62,6 +63,8 @@ class HostProcess {
   const HostFlags& flags_;
   const FlagSet& set_;
   Supervisor& supervisor_;
+  Settings settings_;
+  const ControllerFlags options_;
   SystemClock clock_;
   SystemRandom random_;
   Metrics metrics_;
@@ -70,8 +73,6 @@ class HostProcess {
   SharedGate gate_;
   ops::Health health_;
 
-  Settings settings_;
-  ControllerFlags options_;
   std::unique_ptr<ClusterPart> cluster_;
   std::unique_ptr<cloud::Transport> transport_;
   std::unique_ptr<plugin_host::PluginManager> plugins_;
@@ -82,13 +83,7 @@ class HostProcess {
 };
 
 Status HostProcess::Start() {
-  auto settings = LoadSettings(flags_);
-  if (!settings.ok()) return settings.status();
-  settings_ = std::move(settings).value();
   if (settings_.cloud) settings_.cloud->RegisterSecrets(*redactor_);
-  auto options = ControllerOptionsFrom(flags_);
-  if (!options.ok()) return options.status();
-  options_ = std::move(options).value();
   log_.Info("otc-host starts", {{"version", HostVersion()},
                                 {"role", plugin_host::RoleName(settings_.role)},
                                 {"cluster", settings_.cluster_name}});
@@ -261,9 +256,23 @@ int HostProcess::End(int code, const Status& why) {
 
 }  // namespace
 
+int Refuse(const HostFlags& flags, const std::string& errors) {
+  std::fprintf(stderr, "%s\n", errors.c_str());
+  WriteTerminationMessage(flags.termination_message_path, errors);
+  return kExitUsage;
+}
+
 int RunHost(const HostFlags& flags, const FlagSet& set, Supervisor& supervisor) {
+  auto settings = LoadSettings(flags);
+  auto options = ControllerOptionsFrom(flags);
+  std::vector<std::string> errors;
+  for (const Status& status : {settings.status(), options.status()}) {
+    if (!status.ok()) errors.push_back(status.message());
+  }
+  if (!errors.empty()) return Refuse(flags, Join(errors, "\n"));
   plugin_host::InstallCrashHandler();
-  HostProcess process(flags, set, supervisor);
+  HostProcess process(flags, set, supervisor, std::move(settings).value(),
+                      std::move(options).value());
   return process.Run();
 }
 

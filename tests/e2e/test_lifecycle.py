@@ -15,7 +15,7 @@ def test_L01_a_ready_node_costs_no_call_and_is_never_deleted(cluster, sim, host,
     server = sim.add_server(name=name)
     nodes.create(name, tainted=False, ready=True, provider_id=f"otc:///{server}")
     sim.delete_server(server)
-    host.flags["node-status-update-frequency"] = "1h"
+    host.flags["controllers"] = "cloud-node-lifecycle"
     # A second, NotReady node shows that passes are made.
     other = nodes.name()
     nodes.create(other, tainted=False, ready=False,
@@ -48,7 +48,7 @@ def test_L02_stock_behaviour_deletes_at_the_first_proof(sim, host, nodes):
     server = sim.add_server(name=name)
     sim.delete_server(server)
     nodes.create(name, tainted=False, ready=None, provider_id=f"otc:///{server}")
-    host.flags.update({"node-deletion-proofs": "1", "node-deletion-proof-window": "0",
+    host.flags.update({"controllers": "cloud-node-lifecycle", "node-deletion-proofs": "1", "node-deletion-proof-window": "0",
                        "node-deletion-stop-percent": "100"})
     host.start()
     nodes.gone(name)

@@ -127,8 +127,8 @@ def test_N18_N20_N22_addresses_follow_the_cloud_in_order(cluster, sim, host, nod
     dual = [("InternalIP", "192.168.0.21"), ("InternalIP", "fd00::21"), ("Hostname", name)]
     wait_for("both addresses", lambda: addresses_of(nodes.get(name)) == dual)
     version = nodes.get(name)["metadata"]["resourceVersion"]
-    sweeps = sim.count("ecs", "/cloudservers/detail")
-    wait_for("three more sweeps", lambda: sim.count("ecs", "/cloudservers/detail") >= sweeps + 3)
+    sweeps = sim.count("ecs")
+    wait_for("three more sweeps", lambda: sim.count("ecs") >= sweeps + 3)
     assert nodes.get(name)["metadata"]["resourceVersion"] == version  # N20
     sim.patch_server(server, ip="192.168.0.99", ipv6="fd00::99")
     changed = [("InternalIP", "192.168.0.99"), ("InternalIP", "fd00::99"), ("Hostname", name)]

@@ -22,7 +22,7 @@ def test_P04_P05_health_is_open_and_metrics_need_rights(cluster, sim, host):
     status, body = host.get("/healthz?verbose")
     assert status == 200 and "[+]" in body and "healthz check passed" in body
     assert host.get("/livez")[0] == 200 and host.get("/readyz")[0] == 200
-    assert host.get("/healthz/ping")[0] == 404
+    assert host.get("/healthz/ping")[0] == 403  # not on the list of open paths
     assert host.get("/metrics")[0] == 403
     assert host.get("/metrics", "not-a-token")[0] == 401
     cluster.admin.post("/api/v1/namespaces/default/serviceaccounts",
