@@ -1,6 +1,8 @@
 #include "host/controllers/describe.h"
 
-#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 
 namespace otc::host {
 namespace {
@@ -31,16 +33,18 @@ Status DescribeNodes(InstancesProvider& instances, const std::vector<kube::NodeP
                      kube::EventRecorder& events, const std::string& component,
                      const NodeAnswer& on_answer) {
   if (nodes.empty()) return Status::Ok();
-  std::map<std::string, kube::NodePtr> waiting;
-  std::map<std::string, kube::NodePtr> by_uid;
-  for (const kube::NodePtr& node : nodes) by_uid.emplace(node->meta.uid, node);
-  waiting = by_uid;
+  struct Asked {
+    const kube::NodePtr* node;
+    bool answered = false;
+  };
+  std::unordered_map<std::string_view, Asked> by_uid;  // keys live as long as `nodes`
+  by_uid.reserve(nodes.size());
+  for (const kube::NodePtr& node : nodes) by_uid.emplace(node->meta.uid, Asked{&node});
 
   const auto on_result = [&](const InstanceDescribeResult& result) {
-    const auto it = waiting.find(result.node_uid());
-    if (it == waiting.end()) return;
-    const kube::NodePtr node = it->second;
-    waiting.erase(it);
+    const auto it = by_uid.find(result.node_uid());
+    if (it == by_uid.end() || std::exchange(it->second.answered, true)) return;
+    const kube::NodePtr& node = *it->second.node;
     if (IsGoneWithoutProof(result)) {
       on_answer(node, Unknown(*node, "NoProof", "called gone without a proof of absence"));
     } else {
@@ -51,12 +55,14 @@ Status DescribeNodes(InstancesProvider& instances, const std::vector<kube::NodeP
     const auto it = by_uid.find(event.about_uid());
     if (it == by_uid.end()) return;
     const bool warning = event.type() == plugin::v1::EVENT_TYPE_WARNING;
-    events.Record(component, kube::ReferenceTo(*it->second),
+    events.Record(component, kube::ReferenceTo(**it->second.node),
                   warning ? kube::EventType::kWarning : kube::EventType::kNormal, event.reason(),
                   event.message());
   };
   const Status status = instances.Describe(nodes, options, context, on_result, on_event);
-  for (const auto& [uid, node] : waiting) {
+  for (const auto& [uid, asked] : by_uid) {
+    if (asked.answered) continue;
+    const kube::NodePtr& node = *asked.node;
     on_answer(node, status.ok() ? Unknown(*node, "NoResult", "the plugin gave no answer")
                                 : Unknown(*node, status.reason(), status.message()));
   }

@@ -16,6 +16,8 @@ using plugin::v1::InstanceDescribeResult;
 // The alarm is written on at most this many Nodes; the log and the metric say
 // how many there are.
 constexpr std::size_t kAlarmedNodes = 20;
+// Events live for an hour.
+constexpr Duration kAlarmAgain = std::chrono::hours(1);
 
 bool IsReady(const kube::Node& node) { return node.ready == kube::Tristate::kTrue; }
 
@@ -78,19 +80,24 @@ void NodeLifecycleController::RunPass(const CallContext& context) {
 
   std::vector<kube::NodePtr> absent;
   std::vector<kube::NodePtr> shut_down;
+  std::size_t unknown = 0;
+  std::string example;
   const Status status = DescribeNodes(
       *deps_.instances, due, DescribeOptions{}, context.WithTimeout(options_.describe_timeout),
       deps_.events, kLifecycleComponent,
       [&](const kube::NodePtr& node, const InstanceDescribeResult& result) {
         HandleAnswer(node, result, &absent, &shut_down);
+        if (result.state() == plugin::v1::INSTANCE_STATE_UNKNOWN && unknown++ == 0) {
+          example = node->meta.name + ": " + AnswerText(result);
+        }
       });
   if (!status.ok()) deps_.log.Warn("describing nodes failed", {{"why", status}});
+  if (unknown > 0) {
+    deps_.log.Warn("the state of some servers is not known; their nodes stay as they are",
+                   {{"nodes", std::uint64_t{unknown}}, {"example", example}});
+  }
 
-  const auto own = std::count_if(nodes.begin(), nodes.end(),
-                                 [](const kube::NodePtr& node) { return HasOwnProviderId(*node); });
-  if (guard_.UpdateStop(static_cast<std::size_t>(own), deps_.clock.Now())) Alarm(absent);
-  stopped_.Set(guard_.stopped() ? 1 : 0);
-  absent_nodes_.Set(static_cast<double>(guard_.absent()));
+  UpdateStop(nodes, absent);
   for (const kube::NodePtr& node : shut_down) AddShutdownTaint(*node, context);
   for (const kube::NodePtr& node : absent) HandleAbsent(*node, context);
 }
@@ -99,7 +106,7 @@ void NodeLifecycleController::HandleReady(const kube::Node& node, const CallCont
   // A taint on another cloud's node is that cloud's.
   if (!HasShutdownTaint(node) || (!node.provider_id.empty() && !HasOwnProviderId(node))) return;
   const Status status = writer_.UpdateTaints(node.meta.name, WithoutShutdownTaint, context);
-  deps_.log.Info("shutdown taint removed", {{"node", node.meta.name}, {"result", status}});
+  LogWrite(deps_.log, "shutdown taint removed", node.meta.name, status);
 }
 
 std::vector<kube::NodePtr> NodeLifecycleController::DueNodes(
@@ -131,10 +138,6 @@ void NodeLifecycleController::HandleAnswer(const kube::NodePtr& node,
   guard_.NotAbsent(uid);
   Postpone(uid);
   if (result.state() == plugin::v1::INSTANCE_STATE_SHUT_DOWN) shut_down->push_back(node);
-  if (result.state() == plugin::v1::INSTANCE_STATE_UNKNOWN) {
-    deps_.log.Warn("state of the server is not known; the node stays as it is",
-                   {{"node", node->meta.name}, {"why", AnswerText(result)}});
-  }
 }
 
 void NodeLifecycleController::Postpone(const std::string& uid) {
@@ -146,8 +149,7 @@ void NodeLifecycleController::Postpone(const std::string& uid) {
 void NodeLifecycleController::AddShutdownTaint(const kube::Node& node, const CallContext& context) {
   if (HasShutdownTaint(node)) return;
   const Status status = writer_.UpdateTaints(node.meta.name, WithShutdownTaint, context);
-  deps_.log.Info("server is shut down, node tainted",
-                 {{"node", node.meta.name}, {"result", status}});
+  LogWrite(deps_.log, "node of a shut-down server tainted", node.meta.name, status);
 }
 
 void NodeLifecycleController::HandleAbsent(const kube::Node& node, const CallContext& context) {
@@ -171,6 +173,7 @@ void NodeLifecycleController::HandleAbsent(const kube::Node& node, const CallCon
 
 void NodeLifecycleController::Delete(const kube::Node& node, const CallContext& context) {
   const std::string& name = node.meta.name;
+  if (!writer_.MayWrite().ok()) return;
   // The cache may lag: the server's newest state decides.
   const Result<kube::Node> newest = writer_.Get(name, "", context);
   if (!newest.ok()) {
@@ -202,8 +205,18 @@ void NodeLifecycleController::Delete(const kube::Node& node, const CallContext& 
                       "Deleting node " + name + " failed: " + status.ToString());
 }
 
-void NodeLifecycleController::Alarm(const std::vector<kube::NodePtr>& absent) {
-  trips_.Add();
+void NodeLifecycleController::UpdateStop(const std::vector<kube::NodePtr>& nodes,
+                                         const std::vector<kube::NodePtr>& absent) {
+  const MonoTime now = deps_.clock.Now();
+  const auto own = std::count_if(nodes.begin(), nodes.end(),
+                                 [](const kube::NodePtr& node) { return HasOwnProviderId(*node); });
+  const bool tripped = guard_.UpdateStop(static_cast<std::size_t>(own), now);
+  stopped_.Set(guard_.stopped() ? 1 : 0);
+  absent_nodes_.Set(static_cast<double>(guard_.absent()));
+  if (tripped) trips_.Add();
+  const bool again = guard_.stopped() && !absent.empty() && now >= last_alarm_ + kAlarmAgain;
+  if (!tripped && !again) return;
+  last_alarm_ = now;
   deps_.log.Error("deletion guard tripped", {{"why", guard_.stop_text()}});
   for (std::size_t i = 0; i < std::min(absent.size(), kAlarmedNodes); ++i) {
     deps_.events.Record(

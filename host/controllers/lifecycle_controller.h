@@ -55,7 +55,9 @@ class NodeLifecycleController {
   void AddShutdownTaint(const kube::Node& node, const CallContext& context);
   void HandleAbsent(const kube::Node& node, const CallContext& context);
   void Delete(const kube::Node& node, const CallContext& context);
-  void Alarm(const std::vector<kube::NodePtr>& absent);
+  // Judges the guard's stop with all answers of this pass in; raises the alarm.
+  void UpdateStop(const std::vector<kube::NodePtr>& nodes,
+                  const std::vector<kube::NodePtr>& absent);
   // Asks again later and later while nothing happens.
   void Postpone(const std::string& uid);
 
@@ -68,6 +70,7 @@ class NodeLifecycleController {
   Counter& trips_;
   Gauge& stopped_;
   Gauge& absent_nodes_;
+  MonoTime last_alarm_{};
   std::shared_ptr<Cancellation> cancellation_;
   std::thread thread_;
 };

@@ -65,8 +65,11 @@ std::vector<std::string> NodeInitializer::Sync(const std::vector<std::string>& n
       DescribeNodes(*deps_.instances, uninitialized, describe,
                     context.WithTimeout(options_.describe_timeout), deps_.events, kNodeComponent,
                     [&](const kube::NodePtr& node, const InstanceDescribeResult& result) {
-                      if (Judge(node, result, &pending) == Outcome::kAgain)
+                      // A stop says nothing about the node.
+                      const bool stopping = !context.Check().ok();
+                      if (stopping || Judge(node, result, &pending) == Outcome::kAgain) {
                         again.push_back(node->meta.name);
+                      }
                     });
   if (!status.ok()) {
     deps_.log.Warn("describing new nodes failed",
@@ -152,6 +155,8 @@ NodeInitializer::Outcome NodeInitializer::Write(Pending* pending, const CallCont
     return Outcome::kConflict;
   }
   if (status.code() == Code::kNotFound) return Outcome::kDone;
+  // The next leader's business, not a problem of the node.
+  if (status.reason() == "LeaseLost" || !context.Check().ok()) return Outcome::kAgain;
   if (!status.ok()) {
     Fail(*node, "the Node could not be written (" + status.ToString() + ")");
     return Outcome::kAgain;
@@ -178,10 +183,8 @@ void NodeInitializer::WriteAddresses(const kube::Node& node,
   if (!wanted.ok() || wanted->empty() || !AddressesDiffer(node.addresses, *wanted)) return;
   const Status status =
       writer_.MergePatch(node.meta.name, AddressesPatch(*wanted), "status", context);
-  // The periodic sync repairs it.
-  if (!status.ok()) {
-    deps_.log.Warn("addresses not written", {{"node", node.meta.name}, {"why", status}});
-  }
+  // If that fails, the periodic sync repairs it.
+  LogWrite(deps_.log, "addresses written", node.meta.name, status);
 }
 
 void NodeInitializer::Fail(const kube::Node& node, const std::string& text) {

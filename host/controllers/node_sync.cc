@@ -84,13 +84,12 @@ NodeSync::Change NodeSync::Plan(const kube::Node& node,
 
 void NodeSync::Write(const Change& change, const CallContext& context) {
   if (!change.labels.empty()) {
-    const Status status = writer_.MergePatch(change.name, LabelsPatch(change.labels), "", context);
-    deps_.log.Info("labels corrected", {{"node", change.name}, {"result", status}});
+    LogWrite(deps_.log, "labels corrected", change.name,
+             writer_.MergePatch(change.name, LabelsPatch(change.labels), "", context));
   }
   if (!change.addresses.empty()) {
-    const Status status =
-        writer_.MergePatch(change.name, AddressesPatch(change.addresses), "status", context);
-    deps_.log.Info("addresses written", {{"node", change.name}, {"result", status}});
+    LogWrite(deps_.log, "addresses written", change.name,
+             writer_.MergePatch(change.name, AddressesPatch(change.addresses), "status", context));
   }
 }
 

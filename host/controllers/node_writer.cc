@@ -16,6 +16,14 @@ Status RetryOnConflict(const ConflictRetry& policy, Random& random, const CallCo
   }
 }
 
+void LogWrite(Log& log, std::string_view what, const std::string& node, const Status& status) {
+  if (status.ok()) {
+    log.Info(what, {{"node", node}});
+  } else {
+    log.Warn("write failed", {{"what", what}, {"node", node}, {"why", status}});
+  }
+}
+
 Result<CallContext> NodeWriter::Admit(const CallContext& context) {
   const Result<MonoTime> until = gate_.Admit();
   if (!until.ok()) return until.status();

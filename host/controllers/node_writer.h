@@ -7,9 +7,11 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/base/cancellation.h"
+#include "host/base/log.h"
 #include "host/base/random.h"
 #include "host/base/write_gate.h"
 #include "host/controllers/node_plan.h"
@@ -25,11 +27,16 @@ struct ConflictRetry {
 Status RetryOnConflict(const ConflictRetry& policy, Random& random, const CallContext& context,
                        const std::function<Status(int attempt)>& write);
 
+// One line about a write: that it is done, or why not.
+void LogWrite(Log& log, std::string_view what, const std::string& node, const Status& status);
+
 class NodeWriter {
  public:
   NodeWriter(kube::KubeApi& api, WriteGate& gate, Random& random, Duration timeout)
       : api_(api), gate_(gate), random_(random), timeout_(timeout) {}
 
+  // Whether a write would be admitted now, for what is announced before it.
+  Status MayWrite() { return gate_.Admit().status(); }
   Status MergePatch(const std::string& name, const std::string& body,
                     const std::string& subresource, const CallContext& context);
   Result<kube::Node> Get(const std::string& name, const std::string& resource_version,

@@ -247,13 +247,9 @@ void LeaderElector::Lose(const Status& why) {
 }
 
 void LeaderElector::Stop() {
-  bool release = false;
   {
     std::lock_guard lock(mutex_);
-    if (!stopping_) {
-      stopping_ = true;
-      release = leading_ && options_.release_on_exit;
-    }
+    stopping_ = true;
     changed_.notify_all();
   }
   gate_.Close("this process is stopping");
@@ -262,14 +258,18 @@ void LeaderElector::Stop() {
   if (watchdog_.joinable()) watchdog_.join();
 
   bool led = false;
+  bool held = false;  // also if it was won only while stopping
   {
     std::lock_guard lock(mutex_);
     led = std::exchange(leading_, false);
+    held = !lost_ && !released_ && observed_ && observed_->lease.holder == options_.identity;
+    released_ = true;
   }
-  if (!led) return;
-  master_status_.Set(0);
-  RecordEvent("stopped leading");
-  if (release) Release();
+  if (led) {
+    master_status_.Set(0);
+    RecordEvent("stopped leading");
+  }
+  if (held && options_.release_on_exit) Release();
 }
 
 void LeaderElector::Release() {

@@ -118,6 +118,7 @@ class LeaderElector {
   bool leading_ = false;
   bool lost_ = false;
   bool stopping_ = false;
+  bool released_ = false;
   std::string reported_leader_;
 
   std::thread elector_;
