@@ -51,7 +51,7 @@ Json ApiError::ToStatus() const {
   if (retry_after_seconds > 0) {
     full_details["retryAfterSeconds"] = retry_after_seconds;
   }
-  if (!full_details.empty()) {
+  if (!full_details.is_null()) {
     status["details"] = std::move(full_details);
   }
   return status;
@@ -121,7 +121,8 @@ ApiError NotFound(const ResourceInfo& resource, const std::string& name) {
 ApiError PathNotFound() {
   return {.code = 404,
           .reason = "NotFound",
-          .message = "the server could not find the requested resource"};
+          .message = "the server could not find the requested resource",
+          .details = Json::object()};
 }
 
 ApiError AlreadyExists(const ResourceInfo& resource, const std::string& name) {
@@ -166,17 +167,18 @@ ApiError InvalidListOptions(const std::vector<Cause>& causes) {
               {"group", "meta.k8s.io"}, {"kind", "ListOptions"}, {"causes", CausesJson(causes)}}};
 }
 
-ApiError MethodNotAllowed(const std::string& kind, const std::string& verb) {
+ApiError MethodNotAllowed() {
   return {.code = 405,
           .reason = "MethodNotAllowed",
-          .message = verb + " is not supported on resources of kind \"" + kind + "\"",
-          .details = {{"kind", kind}}};
+          .message = "the server does not allow this method on the requested resource",
+          .details = Json::object()};
 }
 
 ApiError NotAcceptable(const std::string& offered) {
   return {.code = 406,
           .reason = "NotAcceptable",
-          .message = "only the following media types are accepted: " + offered};
+          .message = "only the following media types are accepted: " + offered,
+          .details = Json::object()};
 }
 
 ApiError UnsupportedMediaType(const std::string& supported) {
@@ -199,6 +201,16 @@ ApiError InternalError(const std::string& message) {
           .reason = "InternalError",
           .message = "Internal error occurred: " + message,
           .details = {{"causes", Json::array({{{"message", message}}})}}};
+}
+
+ApiError PlainError(const std::string& message) { return {.code = 500, .message = message}; }
+
+ApiError InvalidPatch(const std::string& value, const std::string& why) {
+  const Cause cause = InvalidValue("patch", value, why);
+  return {.code = 422,
+          .reason = "Invalid",
+          .message = " \"\" is invalid: " + Summary({cause}),
+          .details = {{"causes", CausesJson({cause})}}};
 }
 
 ApiError Expired(const std::string& message) {

@@ -25,9 +25,9 @@ struct Cause {
 
 struct ApiError {
   int code = 500;
-  std::string reason;
-  std::string message;
-  Json details = Json::object();
+  std::string reason{};
+  std::string message{};
+  Json details = Json();        // null: none; an empty object is sent as one
   int retry_after_seconds = 0;  // > 0: also sent as header Retry-After
   std::string list_continue{};  // metadata.continue of an expired list
 
@@ -44,11 +44,15 @@ ApiError Conflict(const ResourceInfo& resource, const std::string& name, std::st
 ApiError Invalid(const ResourceInfo& resource, const std::string& name,
                  const std::vector<Cause>& causes);
 ApiError InvalidListOptions(const std::vector<Cause>& causes);
-ApiError MethodNotAllowed(const std::string& kind, const std::string& verb);
+ApiError MethodNotAllowed();
 ApiError NotAcceptable(const std::string& offered);
 ApiError UnsupportedMediaType(const std::string& supported);
 ApiError TooLarge();
 ApiError InternalError(const std::string& message);
+// A 500 without a reason, as errors that nobody classified come out.
+ApiError PlainError(const std::string& message);
+// What a patch makes of the object cannot be read: 422.
+ApiError InvalidPatch(const std::string& value, const std::string& why);
 // The resourceVersion is older than what is kept: 410 Expired.
 ApiError Expired(const std::string& message);
 // The resourceVersion is newer than what this server has: 504 Timeout.

@@ -74,7 +74,7 @@ ApiServer::ApiServer(const Options& options, const host::Clock& clock)
       clock_(clock),
       store_(options.history_limit),
       crud_(store_, clock),
-      list_watch_(store_),
+      list_watch_(store_, clock),
       auth_(options.require_auth),
       reviews_(auth_, store_, clock) {
   crud_.set_not_ready_taint(options.not_ready_taint);
@@ -150,10 +150,7 @@ std::optional<ApiError> ApiServer::CheckPath(const RequestInfo& info) const {
       (info.name.empty() && (info.verb == "update" || info.verb == "patch")) ||
       (info.verb != "create" && info.verb != "update" && info.verb != "patch" &&
        info.verb != "delete" && info.verb != "deletecollection" && !read)) {
-    ApiError error{.code = 405,
-                   .reason = "MethodNotAllowed",
-                   .message = "the server does not allow this method on the requested resource"};
-    return error;
+    return MethodNotAllowed();
   }
   return std::nullopt;
 }
@@ -173,8 +170,12 @@ void ApiServer::Answer(const RequestInfo& info, const HttpRequest& request,
     return;
   }
   if (info.resource == nullptr) {
-    const auto reply = ServeDiscovery(request, options_.version, address_);
-    SendReply(reply ? *reply : ErrorReply(PathNotFound(), ErrorFormat(request)), writer);
+    auto reply = ServeDiscovery(request, options_.version, address_);
+    if (!reply && IsServedGroup(request.path)) {
+      reply = ErrorReply(PathNotFound(), ErrorFormat(request));
+    }
+    SendReply(reply ? *reply : Reply{404, "text/plain; charset=utf-8", "404 page not found\n", 0},
+              writer);
     return;
   }
   if (auto error = CheckPath(info)) {
@@ -216,7 +217,8 @@ ApiResult<Reply> ApiServer::DeleteCollection(const RequestInfo& info, const Http
   if (!listed.ok()) {
     return listed;
   }
-  for (const Json& item : (*ParseJson(listed.value().body))["items"]) {
+  const Json list = *ParseJson(listed.value().body);
+  for (const Json& item : list["items"]) {
     RequestInfo each = info;
     each.verb = "delete";
     each.name = TextAt(item, {"metadata", "name"});
@@ -259,6 +261,9 @@ Reply ApiServer::Resource(const RequestInfo& info, const HttpRequest& request,
     const ApiResult<ObjectPtr> object = crud_.Get(info, request);
     if (!object.ok()) {
       return ErrorReply(object.error(), error_format);
+    }
+    if (*format == Format::kTable) {
+      return JsonReply(200, list_watch_.TableOf(object.value(), request.Query("includeObject")));
     }
     return Reply{200, ContentTypeOf(*format, false), EncodeObject(*object.value(), *format), 0};
   }

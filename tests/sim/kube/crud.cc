@@ -85,6 +85,15 @@ bool CreatesOnUpdate(const ResourceInfo& resource) {
 
 bool NeedsVersionOnUpdate(const ResourceInfo& resource) { return resource.kind == "Lease"; }
 
+// The real server names the resource here where it names the kind elsewhere.
+ApiError VersionMissing(const ResourceInfo& resource, const std::string& name) {
+  ResourceInfo named = resource;
+  named.kind = resource.plural;
+  return Invalid(named, name,
+                 {{"FieldValueInvalid", "Invalid value: 0: must be specified for an update",
+                   "metadata.resourceVersion"}});
+}
+
 // Terminating and nothing holds it any more.
 bool IsFinished(const Json& document) {
   return Find(document, {"metadata", "deletionTimestamp"}) != nullptr &&
@@ -169,13 +178,13 @@ ApiResult<WriteResult> Crud::Create(const RequestInfo& info, const HttpRequest& 
     return document.error();
   }
   if (info.resource->namespaced && info.namespace_name.empty()) {
-    return MethodNotAllowed(info.resource->kind, "create");
+    return MethodNotAllowed();
   }
   if (auto error = CheckNames(info, document.value())) {
     return *error;
   }
   if (!TextAt(document.value(), {"metadata", "resourceVersion"}).empty()) {
-    return InternalError("resourceVersion should not be set on objects to be created");
+    return PlainError("resourceVersion should not be set on objects to be created");
   }
   return CreateDocument(info, request, std::move(document.value()));
 }
@@ -218,21 +227,12 @@ std::optional<ApiResult<WriteResult>> Crud::TryModify(const RequestInfo& info,
     return ApiResult<WriteResult>(changed.error());
   }
   Json document = std::move(changed.value());
-  const std::string sent_uid = TextAt(document, {"metadata", "uid"});
-  if (!sent_uid.empty() && sent_uid != current->uid()) {
-    return ApiResult<WriteResult>(Conflict(resource, info.name,
-                                           "Precondition failed: UID in precondition: " + sent_uid +
-                                               ", UID in object meta: " + current->uid()));
-  }
   const std::string version = TextAt(document, {"metadata", "resourceVersion"});
   if (!version.empty() && version != std::to_string(current->version())) {
     return ApiResult<WriteResult>(Conflict(resource, info.name, kModified));
   }
   if (version.empty() && NeedsVersionOnUpdate(resource)) {
-    return ApiResult<WriteResult>(
-        Invalid(resource, info.name,
-                {{"FieldValueInvalid", "Invalid value: \"\": must be specified for an update",
-                  "metadata.resourceVersion"}}));
+    return ApiResult<WriteResult>(VersionMissing(resource, info.name));
   }
   document["metadata"]["resourceVersion"] = std::to_string(current->version());
   PrepareUpdate(resource, context, old_document, document);
@@ -290,9 +290,22 @@ ApiResult<WriteResult> Crud::Update(const RequestInfo& info, const HttpRequest& 
   const std::string key = ObjectKey(info.namespace_name, info.name);
   if (CreatesOnUpdate(*info.resource) && info.subresource.empty() &&
       store_.Get(*info.resource, key) == nullptr) {
+    if (NeedsVersionOnUpdate(*info.resource) &&
+        TextAt(document.value(), {"metadata", "resourceVersion"}).empty()) {
+      return VersionMissing(*info.resource, info.name);
+    }
     return CreateDocument(info, request, std::move(document.value()));
   }
-  return Modify(info, request, [&](const Json&) -> ApiResult<Json> { return document.value(); });
+  return Modify(info, request, [&](const Json& current) -> ApiResult<Json> {
+    const std::string uid = TextAt(current, {"metadata", "uid"});
+    const std::string sent_uid = TextAt(document.value(), {"metadata", "uid"});
+    if (!sent_uid.empty() && sent_uid != uid) {
+      return Conflict(
+          *info.resource, info.name,
+          "Precondition failed: UID in precondition: " + sent_uid + ", UID in object meta: " + uid);
+    }
+    return document.value();
+  });
 }
 
 ApiResult<WriteResult> Crud::Patch(const RequestInfo& info, const HttpRequest& request) {
@@ -309,15 +322,23 @@ ApiResult<WriteResult> Crud::Patch(const RequestInfo& info, const HttpRequest& r
   }
   if (type != "application/json-patch+json" && !patch->is_object()) {
     return BadRequest(
-        "error decoding patch: json: cannot unmarshal into Go value of type "
+        "error decoding patch: json: cannot unmarshal array into Go value of type "
         "map[string]interface {}");
   }
   return Modify(info, request, [&](const Json& current) -> ApiResult<Json> {
     ApiResult<Json> changed = ApplyPatch(info, type, current, *patch);
-    if (changed.ok()) {
-      if (auto error = CheckTypes(*info.resource, changed.value())) {
-        return *error;
-      }
+    if (!changed.ok()) {
+      return changed;
+    }
+    if (auto why = WhyUnreadable(*info.resource, changed.value())) {
+      return InvalidPatch(DumpJson(*patch), *why);
+    }
+    if (TextAt(changed.value(), {"kind"}) != info.resource->kind ||
+        TextAt(changed.value(), {"apiVersion"}) != info.resource->GroupVersion()) {
+      return InvalidPatch(DumpJson(*patch), "kind and apiVersion cannot be changed");
+    }
+    if (auto error = CheckNames(info, changed.value())) {
+      return *error;
     }
     return changed;
   });
@@ -338,7 +359,9 @@ ApiResult<WriteResult> Crud::Delete(const RequestInfo& info, const HttpRequest& 
     const std::string failed =
         FailedPrecondition(options.value(), current->uid(), std::to_string(current->version()));
     if (!failed.empty()) {
-      return Conflict(resource, info.name, failed);
+      ResourceInfo named = resource;
+      named.plural = resource.kind;  // as the real server names it in this place
+      return Conflict(named, info.name, failed);
     }
     Json document = current->Document();
     const bool held = Find(document, {"metadata", "finalizers"}) != nullptr ||
@@ -385,6 +408,7 @@ Status Crud::Seed(const ResourceInfo& resource, Json document) {
     meta["creationTimestamp"] = host::FormatRfc3339(clock_.Wall());
   }
   DropEmpties(meta);
+  FillMessages(*resource.schema, document);
   const std::string key = ObjectKey(TextAt(meta, {"namespace"}), name);
   const ObjectPtr current = store_.Get(resource, key);
   if (store_.Commit(resource, key, current, std::move(document)) == nullptr) {

@@ -184,8 +184,12 @@ void CollectUnknown(const MessageType& type, const Json& value, const std::strin
 
 }  // namespace
 
+std::optional<std::string> WhyUnreadable(const ResourceInfo& resource, const Json& document) {
+  return Checker().Message(*resource.schema, document, "");
+}
+
 std::optional<ApiError> CheckTypes(const ResourceInfo& resource, const Json& document) {
-  if (auto error = Checker().Message(*resource.schema, document, "")) {
+  if (auto error = WhyUnreadable(resource, document)) {
     return BadRequest(resource.kind + " in version \"" + resource.version +
                       "\" cannot be handled as a " + resource.kind + ": " + *error);
   }

@@ -13,8 +13,11 @@
 
 namespace otc::kubesim {
 
-// 400 if a known field has a wrong type or an unreadable time. Fields that the
-// schema does not know are left alone.
+// Why the document cannot be read: a known field has a wrong type or an unreadable
+// time. Fields that the schema does not know are left alone.
+std::optional<std::string> WhyUnreadable(const ResourceInfo& resource, const Json& document);
+
+// 400 for the same.
 std::optional<ApiError> CheckTypes(const ResourceInfo& resource, const Json& document);
 
 // Paths of fields that the schema does not know ("spec.foo"), for

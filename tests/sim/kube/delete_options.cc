@@ -33,12 +33,13 @@ ApiResult<DeleteOptions> ParseDeleteOptions(const HttpRequest& request) {
 std::string FailedPrecondition(const DeleteOptions& options, const std::string& uid,
                                const std::string& version) {
   if (!options.uid.empty() && options.uid != uid) {
-    return "Precondition failed: UID in precondition: " + options.uid +
-           ", UID in object meta: " + uid;
+    return "the UID in the precondition (" + options.uid + ") does not match the UID in record (" +
+           uid + "). The object might have been deleted and then recreated";
   }
   if (!options.resource_version.empty() && options.resource_version != version) {
-    return "Precondition failed: ResourceVersion in precondition: " + options.resource_version +
-           ", ResourceVersion in object meta: " + version;
+    return "the ResourceVersion in the precondition (" + options.resource_version +
+           ") does not match the ResourceVersion in record (" + version +
+           "). The object might have been modified";
   }
   return "";
 }

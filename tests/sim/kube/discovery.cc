@@ -155,4 +155,12 @@ std::optional<Reply> ServeDiscovery(const HttpRequest& request, const std::strin
   return Reply{200, "application/json", DumpJson(document), 0};
 }
 
+bool IsServedGroup(const std::string& path) {
+  const std::vector<std::string> parts = host::Split(path, '/');
+  const bool core = parts.size() > 2 && parts[1] == "api";
+  const bool named = parts.size() > 3 && parts[1] == "apis";
+  return (core && !ResourceListOf("", parts[2]).is_null()) ||
+         (named && !ResourceListOf(parts[2], parts[3]).is_null());
+}
+
 }  // namespace otc::kubesim

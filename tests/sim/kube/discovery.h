@@ -16,6 +16,10 @@ namespace otc::kubesim {
 std::optional<Reply> ServeDiscovery(const HttpRequest& request, const std::string& version,
                                     const std::string& server_address);
 
+// The path lies in a group and version that has resources; in others the real
+// server does not even know how to say "not found" in its own way.
+bool IsServedGroup(const std::string& path);
+
 }  // namespace otc::kubesim
 
 #endif  // OTC_TESTS_SIM_KUBE_DISCOVERY_H_

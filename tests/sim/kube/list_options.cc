@@ -33,6 +33,9 @@ std::vector<Cause> Contradictions(const ListOptions& options) {
                                       "provided"));
     }
     if (watch_list && options.match != "NotOlderThan") {
+      causes.push_back(ForbiddenField(
+          "resourceVersionMatch",
+          "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
       causes.push_back(UnsupportedValue("resourceVersionMatch", options.match, {"NotOlderThan"}));
     } else if (options.match != "Exact" && options.match != "NotOlderThan") {
       causes.push_back(
@@ -65,6 +68,7 @@ ApiResult<ListOptions> ParseListOptions(const HttpRequest& request) {
   options.continue_token = request.Query("continue");
   options.label_selector = request.Query("labelSelector");
   options.field_selector = request.Query("fieldSelector");
+  options.include_object = request.Query("includeObject");
   options.watch = ParseBool(request.Query("watch")).value_or(false);
   options.allow_bookmarks = ParseBool(request.Query("allowWatchBookmarks")).value_or(false);
   if (request.HasQuery("sendInitialEvents")) {
@@ -93,9 +97,10 @@ ApiResult<ListOptions> ParseListOptions(const HttpRequest& request) {
   if (!options.resource_version_text.empty()) {
     const auto version = host::ParseUint(options.resource_version_text);
     if (!version) {
-      return BadRequest("Invalid value: \"" + options.resource_version_text +
-                        "\": strconv.ParseUint: parsing \"" + options.resource_version_text +
-                        "\": invalid syntax");
+      const std::string why = "resourceVersion: Invalid value: \"" + options.resource_version_text +
+                              "\": strconv.ParseUint: parsing \"" + options.resource_version_text +
+                              "\": invalid syntax";
+      return options.watch ? PlainError(why) : BadRequest("invalid resource version: " + why);
     }
     options.resource_version = *version;
   }

@@ -22,6 +22,7 @@ struct ListOptions {
   bool watch = false;
   bool allow_bookmarks = false;
   std::optional<bool> send_initial_events;
+  std::string include_object;         // of tables: "", Metadata, None, Object
   std::uint64_t timeout_seconds = 0;  // 0: not given
 };
 

@@ -69,11 +69,12 @@ std::string EncodeJsonList(const ResourceInfo& resource, const Json& meta,
 class ListWatch::Stream {
  public:
   Stream(const RequestInfo& info, Selector selector, Format format, const WatchFault& fault,
-         ResponseWriter& writer)
+         const TableOptions& table, ResponseWriter& writer)
       : info_(info),
         selector_(std::move(selector)),
         format_(format),
         fault_(fault),
+        table_(table),
         writer_(writer) {}
 
   bool Begin() {
@@ -82,16 +83,11 @@ class ListWatch::Stream {
     return open_;
   }
 
-  void Event(const char* type, const StoredObject& object) {
+  void Event(const char* type, const ObjectPtr& object) {
     if (!open_ || FaultEnds()) {
       return;
     }
-    if (format_ == Format::kProtobuf) {
-      batch_ += WatchFrame(type, EncodeObject(object, format_));
-    } else {
-      batch_.append("{\"type\":\"").append(type).append("\",\"object\":");
-      batch_.append(object.json()).append("}\n");
-    }
+    Append(type, object);
     ++events_;
     if (batch_.size() >= kBatchBytes) {
       Flush();
@@ -104,14 +100,14 @@ class ListWatch::Stream {
     const bool is =
         change.type != ChangeType::kDeleted && InScope(info_, selector_, *change.object);
     if (is) {
-      Event(was ? "MODIFIED" : "ADDED", *change.object);
+      Event(was ? "MODIFIED" : "ADDED", change.object);
     } else if (was && change.type == ChangeType::kDeleted) {
-      Event("DELETED", *change.object);
+      Event("DELETED", change.object);
     } else if (was) {
       // Left the selection: the state before, under the new version.
       Json document = change.previous->Document();
       document["metadata"]["resourceVersion"] = std::to_string(change.version);
-      Event("DELETED", StoredObject(*info_.resource, document, change.version));
+      Event("DELETED", std::make_shared<StoredObject>(*info_.resource, document, change.version));
     }
   }
 
@@ -123,16 +119,14 @@ class ListWatch::Stream {
     if (initial_events_end) {
       document["metadata"]["annotations"][kInitialEventsEnd] = "true";
     }
-    const StoredObject object(*info_.resource, document, version);
-    if (format_ == Format::kProtobuf) {
-      batch_ += WatchFrame("BOOKMARK", EncodeObject(object, format_));
-    } else {
-      batch_ += "{\"type\":\"BOOKMARK\",\"object\":" + object.json() + "}\n";
-    }
+    Append("BOOKMARK", std::make_shared<StoredObject>(*info_.resource, document, version));
     Flush();
   }
 
   void Error(const Json& status) {
+    if (!open_) {
+      return;
+    }
     if (format_ == Format::kProtobuf) {
       batch_ += WatchFrame("ERROR", EncodeStatus(status, format_));
     } else {
@@ -175,15 +169,41 @@ class ListWatch::Stream {
   }
 
  private:
+  void Append(const char* type, const ObjectPtr& object) {
+    if (format_ == Format::kProtobuf) {
+      batch_ += WatchFrame(type, EncodeObject(*object, format_));
+      return;
+    }
+    batch_.append("{\"type\":\"").append(type).append("\",\"object\":");
+    if (format_ == Format::kTable) {
+      const Json meta = {{"resourceVersion", std::to_string(object->version())}};
+      batch_ += DumpJson(MakeTable(*info_.resource, meta, {object}, table_));
+      table_.with_columns = false;
+    } else {
+      batch_ += object->json();
+    }
+    batch_ += "}\n";
+  }
+
   const RequestInfo& info_;
   const Selector selector_;
   const Format format_;
   const WatchFault& fault_;
+  TableOptions table_;
   ResponseWriter& writer_;
   std::string batch_;
   std::uint64_t events_ = 0;
   bool open_ = false;
 };
+
+TableOptions ListWatch::TableOptionsOf(const ListOptions& options) const {
+  TableOptions table;
+  table.now_seconds = host::UnixMillis(clock_.Wall()) / 1000;
+  table.include = options.include_object == "None"     ? IncludeObject::kNone
+                  : options.include_object == "Object" ? IncludeObject::kObject
+                                                       : IncludeObject::kMetadata;
+  return table;
+}
 
 ApiResult<Snapshot> ListWatch::SnapshotFor(const RequestInfo& info, const ListOptions& options,
                                            std::string& after_key) const {
@@ -218,6 +238,13 @@ ApiResult<Snapshot> ListWatch::SnapshotFor(const RequestInfo& info, const ListOp
   return std::move(*snapshot);
 }
 
+Json ListWatch::TableOf(const ObjectPtr& object, const std::string& include_object) const {
+  ListOptions options;
+  options.include_object = include_object;
+  const Json meta = {{"resourceVersion", std::to_string(object->version())}};
+  return MakeTable(object->resource(), meta, {object}, TableOptionsOf(options));
+}
+
 ApiResult<Reply> ListWatch::List(const RequestInfo& info, const ListOptions& options,
                                  Format format) const {
   ApiResult<Selector> selector =
@@ -249,7 +276,9 @@ ApiResult<Reply> ListWatch::List(const RequestInfo& info, const ListOptions& opt
   }
   Reply reply;
   reply.content_type = ContentTypeOf(format, false);
-  if (format == Format::kProtobuf) {
+  if (format == Format::kTable) {
+    reply.body = DumpJson(MakeTable(*info.resource, meta, items, TableOptionsOf(options)));
+  } else if (format == Format::kProtobuf) {
     std::vector<std::string_view> messages;
     for (const ObjectPtr& item : items) {
       messages.push_back(item->proto());
@@ -295,7 +324,7 @@ std::optional<ApiError> ListWatch::Watch(const RequestInfo& info, const ListOpti
     std::lock_guard<std::mutex> lock(mutex_);
     event_fds_.insert(event_fd);
   }
-  Stream stream(info, std::move(selector.value()), format, fault, writer);
+  Stream stream(info, std::move(selector.value()), format, fault, TableOptionsOf(options), writer);
   std::uint64_t since = options.resource_version;
   if (stream.Begin() && !stream.FaultEnds()) {
     if (from_start) {
@@ -305,7 +334,7 @@ std::optional<ApiError> ListWatch::Watch(const RequestInfo& info, const ListOpti
       } else {
         for (const ObjectPtr& object : snapshot->objects) {
           if (InScope(info, stream.selector(), *object)) {
-            stream.Event("ADDED", *object);
+            stream.Event("ADDED", object);
           }
         }
         since = snapshot->version;

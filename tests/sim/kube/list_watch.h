@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "host/base/clock.h"
 #include "tests/sim/kube/api_error.h"
 #include "tests/sim/kube/faults.h"
 #include "tests/sim/kube/list_options.h"
@@ -19,14 +20,18 @@
 #include "tests/sim/kube/response_writer.h"
 #include "tests/sim/kube/selectors.h"
 #include "tests/sim/kube/store.h"
+#include "tests/sim/kube/table.h"
 
 namespace otc::kubesim {
 
 class ListWatch {
  public:
-  explicit ListWatch(Store& store) : store_(store) {}
+  ListWatch(Store& store, const host::Clock& clock) : store_(store), clock_(clock) {}
 
   ApiResult<Reply> List(const RequestInfo& info, const ListOptions& options, Format format) const;
+
+  // One object as a table of one row.
+  Json TableOf(const ObjectPtr& object, const std::string& include_object) const;
 
   // Answers through the writer; an error before the first byte is returned.
   std::optional<ApiError> Watch(const RequestInfo& info, const ListOptions& options, Format format,
@@ -40,12 +45,14 @@ class ListWatch {
  private:
   class Stream;
 
+  TableOptions TableOptionsOf(const ListOptions& options) const;
   ApiResult<Snapshot> SnapshotFor(const RequestInfo& info, const ListOptions& options,
                                   std::string& after_key) const;
   void Follow(Stream& stream, const RequestInfo& info, const ListOptions& options,
               std::uint64_t since, int event_fd);
 
   Store& store_;
+  const host::Clock& clock_;
   std::atomic<int> bookmark_interval_ms_{60'000};
   std::atomic<std::uint64_t> epoch_{0};  // moves with EndWatches
   mutable std::mutex mutex_;             // guards event_fds_

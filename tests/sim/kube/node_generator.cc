@@ -87,7 +87,7 @@ Json Images(std::size_t index) {
   for (std::size_t i = 0; i < 40; ++i) {
     // Nodes of one cluster share most images, as real ones do.
     const std::uint64_t seed = i < 30 ? i : i + index % 50 * 100;
-    const std::string name = "registry.example.com/apps/service-" + std::to_string(seed);
+    const std::string name = "registry.example.com/platform/apps/service-" + std::to_string(seed);
     list.push_back({{"names", {name + "@sha256:" + Hex64(seed), name + ":v1." + std::to_string(i)}},
                     {"sizeBytes", 10'000'000 + Mix(seed) % 500'000'000}});
   }
@@ -106,7 +106,8 @@ Json OwnedByKubelet() {
 
 Json OwnedAtRegistration() {
   Json labels = {{".", Json::object()}};
-  for (const auto& [key, value] : Labels("", 0).items()) {
+  const Json all = Labels("", 0);
+  for (const auto& [key, value] : all.items()) {
     labels["f:" + key] = Json::object();
   }
   return {{"f:metadata",

@@ -16,6 +16,9 @@ StoredObject::StoredObject(const ResourceInfo& resource, const Json& document,
   item.erase("apiVersion");
   item.erase("kind");
   item_json_ = DumpJson(item);
+  if (resource.schema != &UntypedType()) {
+    proto_ = EncodeMessage(*resource.schema, document);
+  }
   if (const Json* labels = Find(document, {"metadata", "labels"}); labels != nullptr) {
     for (const auto& [key, value] : labels->items()) {
       if (value.is_string()) {
@@ -23,11 +26,6 @@ StoredObject::StoredObject(const ResourceInfo& resource, const Json& document,
       }
     }
   }
-}
-
-const std::string& StoredObject::proto() const {
-  std::call_once(proto_once_, [this] { proto_ = EncodeMessage(*resource_.schema, Document()); });
-  return proto_;
 }
 
 std::string StoredObject::json() const {

@@ -1,15 +1,13 @@
 // StoredObject: one version of one API object, encoded once.
 //
-// Objects never change; a write makes a new one. The JSON text is the truth; the
-// protobuf form is made at most once, when somebody first asks, so that lists and
-// watches of thousands of nodes only copy bytes. Thread-safe.
+// Objects never change; a write makes a new one with its JSON text and its
+// protobuf form, so that lists and watches of thousands of nodes only copy bytes.
 #ifndef OTC_TESTS_SIM_KUBE_OBJECT_H_
 #define OTC_TESTS_SIM_KUBE_OBJECT_H_
 
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "tests/sim/kube/json.h"
@@ -35,8 +33,8 @@ class StoredObject {
   const std::string& item_json() const { return item_json_; }
   // On its own.
   std::string json() const;
-  // The bare protobuf message, without envelope.
-  const std::string& proto() const;
+  // The bare protobuf message, without envelope; empty for kinds without one.
+  const std::string& proto() const { return proto_; }
   Json Document() const;  // of json()
 
  private:
@@ -47,8 +45,7 @@ class StoredObject {
   std::uint64_t version_;
   std::map<std::string, std::string> labels_;
   std::string item_json_;
-  mutable std::once_flag proto_once_;
-  mutable std::string proto_;
+  std::string proto_;
 };
 
 using ObjectPtr = std::shared_ptr<const StoredObject>;

@@ -29,6 +29,20 @@ void DefaultNode(Json& document, bool not_ready_taint) {
       document["status"]["allocatable"] = copy;
     }
   }
+  // The API types print these even when nobody has set them.
+  Json& endpoint =
+      ObjectAt(ObjectAt(ObjectAt(document, "status"), "daemonEndpoints"), "kubeletEndpoint");
+  if (!endpoint.contains("Port")) {
+    endpoint["Port"] = 0;
+  }
+  Json& node_info = ObjectAt(document["status"], "nodeInfo");
+  for (const char* field :
+       {"machineID", "systemUUID", "bootID", "kernelVersion", "osImage", "containerRuntimeVersion",
+        "kubeletVersion", "kubeProxyVersion", "operatingSystem", "architecture"}) {
+    if (!node_info.contains(field)) {
+      node_info[field] = "";
+    }
+  }
   if (!not_ready_taint) {
     return;
   }
@@ -51,6 +65,26 @@ void DefaultNamespace(Json& document) {
   ObjectAt(document, "status")["phase"] = "Active";
 }
 
+void DefaultEvent(Json& document) {
+  for (const char* time : {"eventTime", "firstTimestamp", "lastTimestamp"}) {
+    if (!document.contains(time)) {
+      document[time] = nullptr;
+    }
+  }
+  for (const char* text : {"reportingComponent", "reportingInstance"}) {
+    if (!document.contains(text)) {
+      document[text] = "";
+    }
+  }
+}
+
+// Fields of a feature that is off in the real server, too.
+void DropCoordination(Json& document) {
+  Json& spec = ObjectAt(document, "spec");
+  spec.erase("strategy");
+  spec.erase("preferredHolder");
+}
+
 void KeepFromOld(const Json& old_document, Json& document, const char* field) {
   const auto found = old_document.find(field);
   if (found == old_document.end()) {
@@ -63,8 +97,10 @@ void KeepFromOld(const Json& old_document, Json& document, const char* field) {
 void FillMetaFromOld(const Json& old_document, Json& document) {
   const Json& old_meta = old_document["metadata"];
   Json& meta = ObjectAt(document, "metadata");
-  for (const char* field : {"uid", "creationTimestamp", "deletionTimestamp",
-                            "deletionGracePeriodSeconds", "managedFields", "generation"}) {
+  // Nobody can change when it was created.
+  meta["creationTimestamp"] = old_meta.value("creationTimestamp", Json());
+  for (const char* field :
+       {"uid", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "generation"}) {
     const Json* sent = Find(meta, {field});
     const bool empty = sent == nullptr || (sent->is_string() && sent->empty()) ||
                        (sent->is_array() && sent->empty());
@@ -79,6 +115,14 @@ void FillMetaFromOld(const Json& old_document, Json& document) {
 }
 
 }  // namespace
+
+void FillMessages(const MessageType& type, Json& document) {
+  for (const FieldInfo& field : type.fields) {
+    if (field.shape == Shape::kAlways && field.type == FieldType::kMessage) {
+      FillMessages(*field.message, ObjectAt(document, field.name));
+    }
+  }
+}
 
 void DropEmpties(Json& document) {
   for (auto entry = document.begin(); entry != document.end();) {
@@ -111,11 +155,16 @@ void PrepareCreate(const ResourceInfo& resource, const WriteContext& context, Js
     DefaultNode(document, context.not_ready_taint);
   } else if (resource.kind == "Namespace") {
     DefaultNamespace(document);
+  } else if (resource.kind == "Event") {
+    DefaultEvent(document);
+  } else if (resource.kind == "Lease") {
+    DropCoordination(document);
   } else if (resource.kind == "Service") {
     document.erase("status");
     DefaultService(document);
   }
   DropEmpties(document["metadata"]);
+  FillMessages(*resource.schema, document);
 }
 
 void PrepareUpdate(const ResourceInfo& resource, const WriteContext& context,
@@ -149,6 +198,12 @@ void PrepareUpdate(const ResourceInfo& resource, const WriteContext& context,
       DropEmpties(document[part]);
     }
   }
+  if (resource.kind == "Event") {
+    DefaultEvent(document);
+  } else if (resource.kind == "Lease") {
+    DropCoordination(document);
+  }
+  FillMessages(*resource.schema, document);
 }
 
 void TrackManager(const ResourceInfo& resource, const WriteContext& context, Json& document) {

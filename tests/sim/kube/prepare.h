@@ -7,6 +7,7 @@
 
 #include "tests/sim/kube/json.h"
 #include "tests/sim/kube/resources.h"
+#include "tests/sim/kube/schema.h"
 
 namespace otc::kubesim {
 
@@ -26,6 +27,9 @@ void PrepareUpdate(const ResourceInfo& resource, const WriteContext& context,
 
 // Records who wrote; not called for writes that change nothing.
 void TrackManager(const ResourceInfo& resource, const WriteContext& context, Json& document);
+
+// Makes the parts that the API types always print ("spec": {}), at any depth.
+void FillMessages(const MessageType& type, Json& document);
 
 // Removes empty values that the API types omit, so that "no change" is seen.
 void DropEmpties(Json& document);

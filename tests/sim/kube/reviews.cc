@@ -44,6 +44,7 @@ ApiResult<Json> Reviews::Review(const RequestInfo& info, const HttpRequest& requ
   }
   (*document)["apiVersion"] = info.resource->GroupVersion();
   (*document)["kind"] = info.resource->kind;
+  ObjectAt(*document, "metadata");
   Json& status = ObjectAt(*document, "status");
   if (info.resource->kind == "TokenReview") {
     const auto who = auth_.IdentityOfToken(TextAt(*document, {"spec", "token"}));

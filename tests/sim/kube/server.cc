@@ -218,7 +218,8 @@ Result<std::string> Server::GetObject(const std::string& resource,
 std::vector<std::string> Server::ListObjects(const std::string& resource) const {
   std::vector<std::string> texts;
   if (const ResourceInfo* info = ByPlural(resource)) {
-    for (const ObjectPtr& object : parts_->api.store().List(*info)->objects) {
+    const std::optional<Snapshot> snapshot = parts_->api.store().List(*info);
+    for (const ObjectPtr& object : snapshot->objects) {
       texts.push_back(object->json());
     }
   }

@@ -39,6 +39,28 @@ void DefaultPorts(Json& spec, std::size_t seed) {
   }
 }
 
+// Fields that belong to another type of Service go when the type changes.
+void DropForType(const Json& old_document, Json& document) {
+  Json& spec = document["spec"];
+  const std::string type = TextAt(spec, {"type"});
+  if (type == TextAt(old_document, {"spec", "type"})) {
+    return;
+  }
+  if (type != "LoadBalancer") {
+    spec.erase("allocateLoadBalancerNodePorts");
+    spec.erase("healthCheckNodePort");
+    ObjectAt(document, "status")["loadBalancer"] = Json::object();
+  }
+  if (type != "LoadBalancer" && type != "NodePort") {
+    spec.erase("externalTrafficPolicy");
+    for (Json& port : spec["ports"]) {
+      if (port.is_object()) {
+        port.erase("nodePort");
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void DefaultService(Json& document) {
@@ -91,6 +113,7 @@ void KeepServiceAllocations(const Json& old_document, Json& document) {
       Default(spec, field, *before);
     }
   }
+  DropForType(old_document, document);
   const Json* old_ports = Find(old_document, {"spec", "ports"});
   if (old_ports == nullptr || !spec.contains("ports") || !NeedsNodePorts(spec)) {
     return;

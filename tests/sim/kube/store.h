@@ -83,10 +83,12 @@ class Store {
   void Clear();
 
  private:
+  static constexpr std::uint64_t kFirstVersion = 100;
+
   struct Table {
     std::map<std::string, ObjectPtr> objects;
     std::deque<Change> history;
-    std::uint64_t floor = 0;  // changes up to here are gone
+    std::uint64_t floor = kFirstVersion;  // changes up to here are gone
     std::optional<std::uint64_t> held;
     std::set<int> event_fds;
   };
@@ -99,7 +101,7 @@ class Store {
 
   const std::size_t history_limit_;
   mutable std::mutex mutex_;  // guards all below
-  std::uint64_t version_ = 100;
+  std::uint64_t version_ = kFirstVersion;
   mutable std::map<std::string, Table> tables_;
 };
 

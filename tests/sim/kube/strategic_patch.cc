@@ -13,7 +13,7 @@ constexpr std::string_view kDeletePrefix = "$deleteFromPrimitiveList/";
 constexpr std::string_view kOrderPrefix = "$setElementOrder/";
 
 ApiError BadDirective(const std::string& directive) {
-  return BadRequest("unknown patch type: " + directive);
+  return PlainError("unknown patch type: " + directive);
 }
 
 bool Contains(const Json& list, const Json& value) {
@@ -32,39 +32,47 @@ Json::iterator FindByKey(Json& list, std::string_view merge_key, const Json& key
   });
 }
 
-// Puts the elements that `order` names into its order; the others keep their
-// place relative to what stood before them.
-void Reorder(Json& list, const Json& order, std::string_view merge_key) {
+// The order that the real server gives a merged list: elements named in `order`
+// in that order; of the others and these, what stood first before the patch comes
+// first, and a named one when that cannot be told.
+void Reorder(Json& list, const Json& order, const Json& before, std::string_view merge_key) {
   const auto key_of = [&](const Json& element) -> Json {
-    if (merge_key.empty()) {
-      return element;
-    }
-    const Json* key = KeyOf(element, merge_key);
+    const Json* key = merge_key.empty() ? &element : KeyOf(element, merge_key);
     return key != nullptr ? *key : Json();
   };
-  std::vector<Json> wanted;
-  for (const Json& entry : order) {
-    wanted.push_back(key_of(entry));
-  }
-  const auto rank = [&](const Json& element) {
-    return std::find(wanted.begin(), wanted.end(), key_of(element)) - wanted.begin();
-  };
-  std::vector<Json> ordered;
-  std::vector<std::pair<std::ptrdiff_t, Json>> unnamed;  // index in the list, element
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (rank(list[i]) < static_cast<std::ptrdiff_t>(wanted.size())) {
-      ordered.push_back(list[i]);
-    } else {
-      unnamed.emplace_back(static_cast<std::ptrdiff_t>(i), list[i]);
+  const auto position = [&](const Json& in, const Json& element) -> std::size_t {
+    std::size_t at = 0;
+    while (at < in.size() && key_of(in[at]) != key_of(element)) {
+      ++at;
     }
+    return at;
+  };
+  std::vector<Json> named;
+  std::vector<Json> others;
+  for (const Json& element : list) {
+    (position(order, element) < order.size() ? named : others).push_back(element);
   }
-  std::stable_sort(ordered.begin(), ordered.end(),
-                   [&](const Json& a, const Json& b) { return rank(a) < rank(b); });
-  for (auto& [index, element] : unnamed) {
-    const auto at = std::min<std::ptrdiff_t>(index, static_cast<std::ptrdiff_t>(ordered.size()));
-    ordered.insert(ordered.begin() + at, std::move(element));
+  const auto sort_by = [&](std::vector<Json>& elements, const Json& in) {
+    std::stable_sort(elements.begin(), elements.end(), [&](const Json& a, const Json& b) {
+      return position(in, a) < position(in, b);
+    });
+  };
+  sort_by(named, order);
+  sort_by(others, before);
+  Json merged = Json::array();
+  std::size_t next_named = 0;
+  for (const Json& other : others) {
+    while (next_named < named.size() &&
+           (position(before, named[next_named]) == before.size() ||
+            position(before, named[next_named]) < position(before, other))) {
+      merged.push_back(named[next_named++]);
+    }
+    merged.push_back(other);
   }
-  list = Json(std::move(ordered));
+  while (next_named < named.size()) {
+    merged.push_back(named[next_named++]);
+  }
+  list = std::move(merged);
 }
 
 class Merger {
@@ -89,14 +97,17 @@ class Merger {
         return Fail(BadDirective(DumpJson(*directive)));
       }
     }
+    const Json before = target;
     for (const auto& [key, value] : patch.items()) {
-      if (key.empty() || key[0] != '$') {
-        if (!MergeField(target, key, value, type)) {
-          return false;
-        }
+      if (!key.empty() && key[0] == '$') {
+        continue;
+      }
+      const bool order_given = patch.contains(std::string(kOrderPrefix) + key);
+      if (!MergeField(target, key, value, type, order_given)) {
+        return false;
       }
     }
-    return ApplyDirectives(target, patch, type);
+    return ApplyDirectives(target, before, patch, type);
   }
 
   const ApiError& error() const { return error_; }
@@ -111,8 +122,9 @@ class Merger {
     return type == nullptr ? nullptr : type->Field(name);
   }
 
-  bool MergeField(Json& target, const std::string& key, const Json& value,
-                  const MessageType* type) {
+  // `order_given`: a $setElementOrder puts the list in order later.
+  bool MergeField(Json& target, const std::string& key, const Json& value, const MessageType* type,
+                  bool order_given) {
     if (value.is_null()) {
       target.erase(key);
       return true;
@@ -131,13 +143,17 @@ class Merger {
         list = Json::array();
       }
       if (!field->merge_key.empty()) {
-        return MergeKeyedList(list, value, *field);
+        return MergeKeyedList(list, value, *field, order_given);
       }
       if (field->merge_as_set) {
+        const Json before = list;
         for (const Json& element : value) {
           if (!Contains(list, element)) {
             list.push_back(element);
           }
+        }
+        if (!order_given) {
+          Reorder(list, value, before, "");
         }
         return true;
       }
@@ -146,7 +162,7 @@ class Merger {
     return true;
   }
 
-  bool MergeKeyedList(Json& list, const Json& patch, const FieldInfo& field) {
+  bool MergeKeyedList(Json& list, const Json& patch, const FieldInfo& field, bool order_given) {
     // An element {"$patch": "replace"} anywhere makes the others the whole list.
     const auto replaces = [](const Json& element) {
       return element.is_object() && TextAt(element, {kDirective}) == "replace";
@@ -161,6 +177,7 @@ class Merger {
       list = std::move(replacement);
       return true;
     }
+    const Json before = list;
     for (const Json& element : patch) {
       const Json* key = KeyOf(element, field.merge_key);
       if (key == nullptr) {
@@ -186,10 +203,14 @@ class Merger {
         return false;
       }
     }
+    if (!order_given) {
+      Reorder(list, patch, before, field.merge_key);
+    }
     return true;
   }
 
-  bool ApplyDirectives(Json& target, const Json& patch, const MessageType* type) {
+  bool ApplyDirectives(Json& target, const Json& before, const Json& patch,
+                       const MessageType* type) {
     for (const auto& [key, value] : patch.items()) {
       if (key.rfind(kDeletePrefix, 0) == 0) {
         const std::string name = key.substr(kDeletePrefix.size());
@@ -227,7 +248,9 @@ class Merger {
         return Fail(BadRequest("invalid patch: " + key + " must be a list"));
       }
       if (list != target.end() && list->is_array()) {
-        Reorder(*list, value, field != nullptr ? field->merge_key : std::string_view());
+        const Json* list_before = Find(before, {name});
+        Reorder(*list, value, list_before != nullptr ? *list_before : Json::array(),
+                field != nullptr ? field->merge_key : std::string_view());
       }
     }
     return true;
@@ -258,21 +281,19 @@ Json JsonMergePatch(Json original, const Json& patch) {
 
 ApiResult<Json> JsonPatch(const Json& original, const Json& operations) {
   if (!operations.is_array()) {
-    return BadRequest("json: cannot unmarshal object into Go value of type jsonpatch.Patch");
+    return BadRequest(
+        "error decoding patch: json: cannot unmarshal object into Go value of type "
+        "[]handlers.jsonPatchOp");
   }
-  ApiError rejected{.code = 422,
-                    .reason = "Invalid",
-                    .message = "the server rejected our request due to an error in our request"};
   try {
     return original.patch(operations);
-  } catch (const Json::parse_error& error) {  // not a list of operations
-    rejected.message = std::string("malformed JSON patch: ") + error.what();
-    rejected.code = 400;
-    rejected.reason = "BadRequest";
   } catch (const Json::exception&) {
-    // A path that is not there, or a test that fails.
+    // Not an operation, a path that is not there, or a test that fails.
+    return ApiError{.code = 422,
+                    .reason = "Invalid",
+                    .message = "the server rejected our request due to an error in our request",
+                    .details = Json::object()};
   }
-  return rejected;
 }
 
 }  // namespace otc::kubesim

@@ -17,7 +17,7 @@ ApiResult<Json> StrategicMergePatch(const Json& original, const Json& patch,
 // RFC 7386.
 Json JsonMergePatch(Json original, const Json& patch);
 
-// RFC 6902; a failing operation (a `test` too) is 422, a malformed one 400.
+// RFC 6902; any failing operation, a `test` too, is 422.
 ApiResult<Json> JsonPatch(const Json& original, const Json& operations);
 
 }  // namespace otc::kubesim

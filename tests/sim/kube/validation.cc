@@ -187,11 +187,6 @@ void CheckLease(Causes& causes, const Json& document) {
          "Invalid value: " + std::to_string(*transitions) + ": must be greater than or equal to 0",
          "spec.leaseTransitions"});
   }
-  if (!TextAt(document, {"spec", "preferredHolder"}).empty() &&
-      TextAt(document, {"spec", "strategy"}).empty()) {
-    causes.push_back(
-        ForbiddenField("spec.preferredHolder", "may only be specified if `strategy` is defined"));
-  }
 }
 
 void CheckEvent(Causes& causes, const Json& document) {
