@@ -64,6 +64,7 @@ class Receiver {
     const auto node = uids_.find(result->node_name());
     if (node == uids_.end()) return "unknown_node";
     if (!result->node_uid().empty() && result->node_uid() != node->second) return "other_uid";
+    result->set_node_uid(node->second);  // whoever reads on goes by the UID
     if (!seen_.insert(result->node_name()).second) return "duplicate";
     if (!plugin::v1::InstanceState_IsValid(result->state())) {
       result->set_state(plugin::v1::INSTANCE_STATE_UNKNOWN);
