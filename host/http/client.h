@@ -72,6 +72,18 @@ struct Response {
   std::string_view Find(std::string_view name) const;
 };
 
+// What may have become of a request. Nothing is ever sent again by the client:
+// whoever calls decides, and only kNotSent is safe to repeat whatever it does.
+//
+// kNotSent is said when no address was reached, the handshake failed, the call
+// ended before, or the very first write on the connection was refused by the
+// kernel with no byte taken (a pooled connection that the server has just closed).
+// It is also said when a new TLS 1.3 server turns down our client certificate: its
+// alert arrives after we have sent, but its handshake never finished, so it passed
+// nothing on. As soon as one byte may be out, everything short of a complete
+// answer is kUnclear: a reset or end without an answer (on a pooled connection,
+// too: the server may have read the request), a truncated, malformed or too large
+// answer, deadline and cancellation while waiting.
 enum class Delivery {
   kAnswered,  // a complete answer, whatever its status
   kNotSent,   // surely not one byte of the request reached the server's application
@@ -80,10 +92,10 @@ enum class Delivery {
 
 struct Outcome {
   Delivery delivery = Delivery::kNotSent;
-  Status error;  // OK if answered; else code, reason (DnsFailed, ConnectFailed, TlsFailed,
-                 // ConnectionLost, TruncatedAnswer, BadAnswer, AnswerTooLarge,
-                 // DeadlineExceeded, or the cancellation's) and a message naming the origin
-  Response response;
+  Status error;       // OK if answered; else code, reason (DnsFailed, ConnectFailed, TlsFailed,
+                      // ConnectionLost, TruncatedAnswer, BadAnswer, AnswerTooLarge,
+                      // DeadlineExceeded, or the cancellation's) and a message naming the origin
+  Response response;  // if not answered: status and headers as far as they were read
   bool reused_connection = false;
 };
 

@@ -54,7 +54,7 @@ TEST_F(ClientTest, GetAndPostArriveAsWritten) {
   EXPECT_EQ(seen[1].body, request.body);
 }
 
-TEST_F(ClientTest, ConnectionsAreReusedOnlyWhileTheyAreGood) {
+TEST_F(ClientTest, C34_ConnectionsAreReusedOnlyWhileTheyAreGood) {
   ScriptedServer server({}, Answering([](const SeenRequest& request) {
                           return OkAnswer(
                               "x", 200, request.target == "/close" ? "Connection: close\r\n" : "");
@@ -63,7 +63,7 @@ TEST_F(ClientTest, ConnectionsAreReusedOnlyWhileTheyAreGood) {
   EXPECT_TRUE(client().Send(Get(server), context()).reused_connection);
   EXPECT_EQ(server.connections(), 1);
 
-  // C34: "Connection: close" is honoured, the next request opens a new one.
+  // "Connection: close" is honoured, the next request opens a new one.
   EXPECT_TRUE(client().Send(Get(server, "/close"), context()).reused_connection);
   EXPECT_FALSE(client().Send(Get(server), context()).reused_connection);
   EXPECT_EQ(server.connections(), 2);
