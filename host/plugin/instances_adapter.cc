@@ -154,7 +154,8 @@ Status InstancesAdapter::Describe(const std::vector<kube::NodePtr>& nodes,
   const auto on_record = [&](std::uint32_t kind, const std::string& record) {
     if (kind == OTC_EMIT_EVENT) {
       plugin::v1::EventRecord event;
-      if (event.ParseFromString(record) && on_event) on_event(event);
+      if (!event.ParseFromString(record)) return CountDropped("event_not_parsable", "");
+      if (on_event) on_event(event);
       return;
     }
     if (kind != OTC_EMIT_RESULT) return;

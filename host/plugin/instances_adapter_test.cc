@@ -114,8 +114,9 @@ TEST_F(InstancesTest, EventsArrive) {
   plugin::v1::EventRecord event;
   event.set_reason("TwoServers");
   event.set_about_uid("uid-a");
-  ASSERT_TRUE(Describe(Word("event", event.SerializeAsString())).ok());
+  ASSERT_TRUE(Describe(Word("event", event.SerializeAsString()) + Word("event", "\xff\xff")).ok());
   ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(Dropped("event_not_parsable"), 1);
   EXPECT_EQ(events[0].reason(), "TwoServers");
 }
 

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::chrono::seconds kFirstStartDelay{1};
 constexpr std::chrono::seconds kLongestStartDelay{60};
+// From its own turn on: what comes before it in the list takes nothing away.
+constexpr std::chrono::seconds kRequiredPatience{60};
 
 bool TakesCalls(PluginState state) {
   return state == PluginState::kStarted || state == PluginState::kDegraded;
@@ -67,6 +69,9 @@ void ManagedPlugin::Discover(const HostConfig& config) {
   const std::string* glob = config.DisabledBy(config_.id);
   if (glob == nullptr && config_.enabled) return;
   disabled_by_config_ = true;
+  if (config_.required) {
+    env_.log.Warn("a required plugin is switched off", {{"plugin", config_.id}});
+  }
   SetState(PluginState::kDisabled, "Disabled",
            glob != nullptr ? "disable: " + JsonQuote(*glob) + " in host.yaml"
                            : "enabled: false in host.yaml");
@@ -149,6 +154,7 @@ std::shared_ptr<PluginInstance> ManagedPlugin::NewInstance() {
 void ManagedPlugin::BringUp(const std::string& document) {
   document_ = document;
   if (state() != PluginState::kLoaded) return;
+  if (config_.required) start_by_ = env_.clock.Now() + kRequiredPatience;
   Create();
   if (state() == PluginState::kCreated) Start();
 }
@@ -185,7 +191,10 @@ Duration ManagedPlugin::StartDelay(const Status& status) {
 void ManagedPlugin::Start() {
   next_start_ = MonoTime::max();
   const Status status = instance_->Start(++start_attempts_, env_.stopping);
-  if (status.ok()) return SetState(PluginState::kStarted, "", "start returned OK");
+  if (status.ok()) {
+    start_by_ = MonoTime::max();
+    return SetState(PluginState::kStarted, "", "start returned OK");
+  }
   if (instance_->Lost()) {
     instance_->Abandon();
     return Fail(status);

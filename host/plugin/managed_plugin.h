@@ -58,6 +58,8 @@ class ManagedPlugin final : public CallObserver {
   // What is due by now: a retry of start, or another look at the health.
   void Tick();
   MonoTime NextDue() const;
+  // Until when a required plugin must have been started for the first time.
+  MonoTime StartBy() const { return start_by_; }
   // A new configuration: `pending` names what waits for a restart. Reconfigures,
   // recreates, or tries create again, as the state asks for.
   void Apply(const PluginConfig& config, const std::string& document, const std::string& pending);
@@ -110,6 +112,7 @@ class ManagedPlugin final : public CallObserver {
   std::uint32_t start_attempts_ = 0;
   MonoTime next_start_ = MonoTime::max();
   bool reconfigure_refused_ = false;
+  MonoTime start_by_ = MonoTime::max();
   std::set<std::string> offered_;  // interfaces in use
 
   mutable std::mutex mutex_;  // guards all below

@@ -15,8 +15,6 @@
 namespace otc::host::plugin_host {
 namespace {
 
-constexpr std::chrono::seconds kRequiredPatience{60};
-
 bool Runs(PluginState state) {
   return state == PluginState::kStarted || state == PluginState::kDegraded;
 }
@@ -78,7 +76,6 @@ class PluginManager::Impl {
   ~Impl() { Stop(); }
 
   void Start() {
-    started_at_ = environment_.clock.Now();
     VerifyOptions verify;
     verify.plugin_dir = options_.config.plugin_dir;
     verify.services = OfferedServices(options_.role, environment_.exchange != nullptr);
@@ -146,7 +143,7 @@ class PluginManager::Impl {
   bool AwaitIdle(std::chrono::milliseconds timeout) const {
     std::unique_lock lock(mutex_);
     const auto until = std::chrono::steady_clock::now() + timeout;
-    while (!idle_ || wake_ || reload_ || NextDue() <= environment_.clock.Now()) {
+    while (!idle_ || wake_ || reload_ || due_ <= environment_.clock.Now()) {
       if (std::chrono::steady_clock::now() >= until) return false;
       changed_.wait_for(lock, std::chrono::milliseconds(5));
     }
@@ -197,18 +194,21 @@ class PluginManager::Impl {
   // Until something is asked for or due. `lock` holds mutex_.
   void AwaitWork(std::unique_lock<std::mutex>& lock) {
     for (;;) {
-      const MonoTime due = NextDue();
-      if (stopping_ || wake_ || reload_ || environment_.clock.Now() >= due) break;
+      due_ = NextDue();
+      if (stopping_ || wake_ || reload_ || environment_.clock.Now() >= due_) break;
       idle_ = true;
       changed_.notify_all();
-      environment_.clock.WaitUntil(changed_, lock, due);
+      environment_.clock.WaitUntil(changed_, lock, due_);
     }
     idle_ = false;
   }
 
   MonoTime NextDue() const {
-    MonoTime due = required_checked_ ? MonoTime::max() : started_at_ + kRequiredPatience;
-    for (const auto& plugin : plugins_) due = std::min(due, plugin->NextDue());
+    MonoTime due = MonoTime::max();
+    for (const auto& plugin : plugins_) {
+      due = std::min(due, plugin->NextDue());
+      if (!fatal_reported_) due = std::min(due, plugin->StartBy());
+    }
     return due;
   }
 
@@ -245,20 +245,18 @@ class PluginManager::Impl {
 
   void CheckRequired() {
     if (fatal_reported_) return;
-    const bool too_late = environment_.clock.Now() - started_at_ >= kRequiredPatience;
     for (const auto& plugin : plugins_) {
+      if (!plugin->config().required) continue;
       const PluginSnapshot now = plugin->Snapshot();
-      if (!now.required || Runs(now.state) || plugin->DisabledByConfig()) continue;
       if (now.state == PluginState::kFailed) return Fatal(now, "failed");
-      // Once started, a plugin that is recreated is not held against the clock.
-      if (too_late && !required_checked_) return Fatal(now, "was not started within 60 s");
+      if (environment_.clock.Now() >= plugin->StartBy()) {
+        return Fatal(now, "was not started within 60 s");
+      }
     }
-    if (too_late) required_checked_ = true;
   }
 
   void Fatal(const PluginSnapshot& plugin, const std::string& what) {
     fatal_reported_ = true;
-    required_checked_ = true;
     const Status status(
         Code::kFailedPrecondition, "RequiredPluginFailed",
         "required plugin " + plugin.id + " " + what + " (" + PluginStateName(plugin.state) +
@@ -272,7 +270,6 @@ class PluginManager::Impl {
   std::vector<std::unique_ptr<ManagedPlugin>> plugins_;  // fixed after construction
   std::unique_ptr<InstancesAdapter> instances_;          // fixed after Start
   std::vector<std::string> abandoned_;
-  MonoTime started_at_{};
   std::thread control_;
   bool fatal_reported_ = false;  // control thread only
 
@@ -282,7 +279,7 @@ class PluginManager::Impl {
   bool wake_ = false;
   bool stopping_ = false;
   bool idle_ = false;
-  bool required_checked_ = false;
+  MonoTime due_ = MonoTime::max();  // the next step, as the control thread saw it last
 };
 
 PluginManager::PluginManager(PluginManagerOptions options, PluginManagerDeps deps)

@@ -560,6 +560,44 @@ TEST(PluginManager, ARequiredPluginHasSixtySecondsToStart) {
       << f.fatal[0].message();
 }
 
+TEST(PluginManager, ASlowPluginBeforeItTakesNothingFromARequiredOne) {
+  ManagerFixture f;
+  const std::string release = f.dir.File("release");
+  f.Add("other", Script("start", "hang=" + release)).deadlines["start"] = minutes(2);
+  f.Add("scripted").required = true;
+  f.Construct();
+  f.manager->Start();
+  ASSERT_TRUE(Eventually([&] { return f.CountLines("slot start") == 1; }));
+  f.clock.Advance(seconds(90));
+  WriteFile(release, "");
+  ASSERT_TRUE(f.manager->AwaitIdle(kPatience));
+  EXPECT_EQ(f.State("scripted"), PluginState::kStarted);
+  EXPECT_TRUE(f.fatal.empty());
+}
+
+TEST(PluginManager, ARequiredPluginThatIsNotConfiguredIsFatalAfterSixtySeconds) {
+  ManagerFixture f;
+  f.Add("scripted", Script("create", "fail=9:NotConfigured:subnet-id_is_missing")).required = true;
+  f.Start();
+  EXPECT_TRUE(f.fatal.empty());
+  f.clock.Advance(seconds(60));
+  ASSERT_TRUE(f.manager->AwaitIdle(kPatience));
+  ASSERT_EQ(f.fatal.size(), 1u);
+  EXPECT_NE(f.fatal[0].message().find("subnet-id_is_missing"), std::string::npos);
+}
+
+TEST(PluginManager, SwitchingOffARequiredPluginIsTheOperatorsRight) {
+  ManagerFixture f;
+  f.Add("scripted").required = true;
+  f.config.disable = {"*"};
+  f.Start();
+  f.clock.Advance(minutes(2));
+  ASSERT_TRUE(f.manager->AwaitIdle(kPatience));
+  EXPECT_TRUE(f.fatal.empty());
+  EXPECT_TRUE(f.manager->Ready().ok());
+  EXPECT_EQ(f.CountLines("a required plugin is switched off"), 1);
+}
+
 TEST(PluginManager, AnOptionalPluginNeverTouchesReadiness) {
   ManagerFixture f;
   f.Add("scripted").required = true;
