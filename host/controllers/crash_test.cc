@@ -10,6 +10,7 @@
 #include "host/controllers/node_plan.h"
 #include "host/controllers/node_sync.h"
 #include "host/controllers/testing/controller_fixture.h"
+#include "host/kube/testing/forwarding_kube_api.h"
 
 namespace otc::host {
 namespace {
@@ -19,34 +20,25 @@ using std::chrono::seconds;
 
 // Passes calls on until it dies: before call number `die_before`, or after call
 // number `die_after` was carried out (its answer is lost then).
-class MortalApi final : public kube::KubeApi {
+class MortalApi final : public kube::ForwardingKubeApi {
  public:
-  explicit MortalApi(kube::FakeKubeApi& api) : api_(api) {}
+  using ForwardingKubeApi::ForwardingKubeApi;
 
-  Result<kube::Node> GetNode(const std::string& n, const std::string& v,
-                             const CallContext& c) override {
-    return Live<Result<kube::Node>>([&] { return api_.GetNode(n, v, c); });
+  Result<kube::Node> GetNode(const std::string& name, const std::string& version,
+                             const CallContext& context) override {
+    return Live<Result<kube::Node>>(
+        [&] { return ForwardingKubeApi::GetNode(name, version, context); });
   }
-  Result<kube::Node> PatchNode(const std::string& n, kube::PatchType t, const std::string& b,
-                               const std::string& s, const CallContext& c) override {
-    return Live<Result<kube::Node>>([&] { return api_.PatchNode(n, t, b, s, c); });
+  Result<kube::Node> PatchNode(const std::string& name, kube::PatchType type,
+                               const std::string& body, const std::string& subresource,
+                               const CallContext& context) override {
+    return Live<Result<kube::Node>>(
+        [&] { return ForwardingKubeApi::PatchNode(name, type, body, subresource, context); });
   }
-  Status DeleteNode(const std::string& n, const kube::DeletePreconditions& p,
-                    const CallContext& c) override {
-    return Live<Status>([&] { return api_.DeleteNode(n, p, c); });
-  }
-  Result<kube::Lease> GetLease(const std::string& s, const std::string& n,
-                               const CallContext& c) override {
-    return api_.GetLease(s, n, c);
-  }
-  Result<kube::Lease> CreateLease(const kube::Lease& l, const CallContext& c) override {
-    return api_.CreateLease(l, c);
-  }
-  Result<kube::Lease> UpdateLease(const kube::Lease& l, const CallContext& c) override {
-    return api_.UpdateLease(l, c);
-  }
-  Result<kube::RawResponse> Call(const kube::RawRequest& r, const CallContext& c) override {
-    return api_.Call(r, c);
+  Status DeleteNode(const std::string& name, const kube::DeletePreconditions& preconditions,
+                    const CallContext& context) override {
+    return Live<Status>(
+        [&] { return ForwardingKubeApi::DeleteNode(name, preconditions, context); });
   }
 
   int calls = 0;
@@ -66,8 +58,6 @@ class MortalApi final : public kube::KubeApi {
     if (dead) return gone;
     return outcome;
   }
-
-  kube::FakeKubeApi& api_;
 };
 
 class Crash : public ControllerFixture {

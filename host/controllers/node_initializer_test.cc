@@ -4,6 +4,7 @@
 
 #include "host/controllers/node_patches.h"
 #include "host/controllers/testing/controller_fixture.h"
+#include "host/kube/testing/forwarding_kube_api.h"
 
 namespace otc::host {
 namespace {
@@ -455,39 +456,16 @@ TEST_F(Initializer, E20_GateIsAskedBeforeEachWrite) {
 TEST_F(Initializer, WritesEndWithTheLease) {
   Join("a");
   gate_.until = clock_.Now() + seconds(7);
-  class Recorder final : public kube::KubeApi {
+  class Recorder final : public kube::ForwardingKubeApi {
    public:
-    explicit Recorder(kube::KubeApi& api) : api_(api) {}
-    Result<kube::Node> GetNode(const std::string& n, const std::string& v,
-                               const CallContext& c) override {
-      return api_.GetNode(n, v, c);
-    }
-    Result<kube::Node> PatchNode(const std::string& n, kube::PatchType t, const std::string& b,
-                                 const std::string& s, const CallContext& c) override {
-      deadlines.push_back(c.deadline);
-      return api_.PatchNode(n, t, b, s, c);
-    }
-    Status DeleteNode(const std::string& n, const kube::DeletePreconditions& p,
-                      const CallContext& c) override {
-      return api_.DeleteNode(n, p, c);
-    }
-    Result<kube::Lease> GetLease(const std::string& s, const std::string& n,
-                                 const CallContext& c) override {
-      return api_.GetLease(s, n, c);
-    }
-    Result<kube::Lease> CreateLease(const kube::Lease& l, const CallContext& c) override {
-      return api_.CreateLease(l, c);
-    }
-    Result<kube::Lease> UpdateLease(const kube::Lease& l, const CallContext& c) override {
-      return api_.UpdateLease(l, c);
-    }
-    Result<kube::RawResponse> Call(const kube::RawRequest& r, const CallContext& c) override {
-      return api_.Call(r, c);
+    using ForwardingKubeApi::ForwardingKubeApi;
+    Result<kube::Node> PatchNode(const std::string& name, kube::PatchType type,
+                                 const std::string& body, const std::string& subresource,
+                                 const CallContext& context) override {
+      deadlines.push_back(context.deadline);
+      return ForwardingKubeApi::PatchNode(name, type, body, subresource, context);
     }
     std::vector<MonoTime> deadlines;
-
-   private:
-    kube::KubeApi& api_;
   };
   Recorder recorder(api_);
   const ControllerDeps deps{lister_, recorder, events_, gate_,   &instances_,

@@ -241,9 +241,10 @@ void LeaderElector::Lose(const Status& why) {
   gate_.Close("the lease was lost (" + why.message() + ")");
   master_status_.Set(0);
   stop_->Cancel("LeaseLost", why.message());
+  // First of all what ends the process: a log may block.
+  if (callbacks_.on_lost) callbacks_.on_lost(why);
   deps_.log.Error("lost leadership", {{"why", why}});
   RecordEvent("stopped leading");
-  if (callbacks_.on_lost) callbacks_.on_lost(why);
 }
 
 void LeaderElector::Stop() {

@@ -10,6 +10,7 @@
 #include "host/kube/json_codec.h"
 #include "host/kube/testing/fake_event_recorder.h"
 #include "host/kube/testing/fake_kube_api.h"
+#include "host/kube/testing/forwarding_kube_api.h"
 
 namespace otc::host {
 namespace {
@@ -264,52 +265,27 @@ TEST_F(Election, E10_LeadershipEndsTwelveSecondsAfterTheLastSuccess) {
   EXPECT_EQ(a.lost_, 1) << "stepping down happens once";
 }
 
-// A call that ignores everything but its context.
-class HangingApi final : public kube::KubeApi {
+// Renewals that hang: until their context ends, or until the test says so.
+class HangingApi final : public kube::ForwardingKubeApi {
  public:
-  explicit HangingApi(kube::FakeKubeApi& api) : api_(api) {}
-  Result<kube::Node> GetNode(const std::string& n, const std::string& v,
-                             const CallContext& c) override {
-    return api_.GetNode(n, v, c);
-  }
-  Result<kube::Node> PatchNode(const std::string& n, kube::PatchType t, const std::string& b,
-                               const std::string& s, const CallContext& c) override {
-    return api_.PatchNode(n, t, b, s, c);
-  }
-  Status DeleteNode(const std::string& n, const kube::DeletePreconditions& p,
-                    const CallContext& c) override {
-    return api_.DeleteNode(n, p, c);
-  }
-  Result<kube::Lease> GetLease(const std::string& s, const std::string& n,
-                               const CallContext& c) override {
-    return api_.GetLease(s, n, c);
-  }
-  Result<kube::Lease> CreateLease(const kube::Lease& l, const CallContext& c) override {
-    return api_.CreateLease(l, c);
-  }
-  Result<kube::Lease> UpdateLease(const kube::Lease& l, const CallContext& c) override {
+  using ForwardingKubeApi::ForwardingKubeApi;
+
+  Result<kube::Lease> UpdateLease(const kube::Lease& lease, const CallContext& context) override {
     if (deaf) {  // a thread that nothing wakes (SIGSTOP, a stuck kernel call)
       inside = true;
       while (deaf) std::this_thread::sleep_for(milliseconds(1));
-      return api_.UpdateLease(l, c);
     }
     if (hang.exchange(false)) {
-      time_allowed = (c.deadline - c.clock->Now());
-      return c.SleepUntil(MonoTime::max());
+      time_allowed = context.deadline - context.clock->Now();
+      return context.SleepUntil(MonoTime::max());
     }
-    return api_.UpdateLease(l, c);
-  }
-  Result<kube::RawResponse> Call(const kube::RawRequest& r, const CallContext& c) override {
-    return api_.Call(r, c);
+    return ForwardingKubeApi::UpdateLease(lease, context);
   }
 
   std::atomic<bool> hang{false};
   std::atomic<bool> deaf{false};
   std::atomic<bool> inside{false};
   std::atomic<Duration> time_allowed{Duration::zero()};
-
- private:
-  kube::FakeKubeApi& api_;
 };
 
 TEST_F(Election, E11_AHangingRequestIsAbortedAfterFiveSeconds) {
