@@ -30,7 +30,8 @@ ManagedPlugin::ManagedPlugin(PluginConfig config, PluginEnvironment& environment
     : config_(std::move(config)),
       env_(environment),
       log_(env_.log, env_.clock, env_.metrics, config_.id),
-      metrics_(env_.metrics, env_.metric_names, config_.id) {
+      metrics_(env_.metrics, env_.metric_names, config_.id),
+      call_metrics_(env_.metrics, env_.log, config_.id) {
   snapshot_.id = config_.id;
   snapshot_.required = config_.required;
   SetState(PluginState::kDiscovered, "", "named in host.yaml");
@@ -379,25 +380,8 @@ bool ManagedPlugin::Offers(std::string_view interface_id) const {
 
 void ManagedPlugin::OnCallEnd(const std::string& slot, const CallOutcome& outcome, Duration took,
                               bool worker_slot) {
+  call_metrics_.Record(slot, outcome, took);
   const std::string& bug = outcome.plugin_bug;
-  env_.metrics
-      .GetCounter(
-          "otc_plugin_calls_total", "Calls of a plugin's slots by the code they ended with.",
-          {{"plugin", config_.id}, {"slot", slot}, {"code", CodeName(outcome.status.code())}})
-      .Add();
-  env_.metrics
-      .GetHistogram("otc_plugin_call_seconds", "Duration of a plugin's slots.",
-                    ExponentialBuckets(0.005, 4, 8), {{"plugin", config_.id}, {"slot", slot}})
-      .Observe(std::chrono::duration<double>(took).count());
-  if (!bug.empty()) {
-    env_.metrics
-        .GetCounter("otc_plugin_bugs_total", "Breaches of the plugin ABI that the host noticed.",
-                    {{"plugin", config_.id}, {"reason", bug}})
-        .Add();
-    env_.log.Warn(
-        "plugin broke the ABI",
-        {{"plugin", config_.id}, {"slot", slot}, {"bug", bug}, {"status", outcome.status}});
-  }
   if (!worker_slot) return;
   bool wake = false;
   {

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "host/base/random.h"
+#include "host/plugin/call_metrics.h"
 #include "host/plugin/health_window.h"
 #include "host/plugin/host_config.h"
 #include "host/plugin/instance.h"
@@ -101,6 +102,7 @@ class ManagedPlugin final : public CallObserver {
   PluginEnvironment& env_;
   PluginLog log_;
   PluginMetrics metrics_;
+  CallMetrics call_metrics_;
 
   // Control thread only.
   bool disabled_by_config_ = false;

@@ -32,7 +32,6 @@ bool IsReserved(const std::string& name) {
       "otc_plugin_state",
       "otc_plugin_calls_total",
       "otc_plugin_bugs_total",
-      "otc_plugin_overruns_total",
       "otc_plugin_call_seconds",
       "otc_plugin_log_lines_dropped_total",
       "otc_plugin_metric_samples_dropped_total",

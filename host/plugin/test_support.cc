@@ -171,4 +171,26 @@ std::string ManagerFixture::LineWith(const std::string& part) const {
   return "";
 }
 
+std::string Script(const std::string& slot, const std::string& words) {
+  return "{\"" + slot + "\":\"" + words + "\"}";
+}
+
+Status Describe(ManagerFixture& f) {
+  CallContext context;
+  context.clock = &f.clock;
+  return f.manager->Instances()->Describe(
+      {}, {}, context, [](const auto&) {}, nullptr);
+}
+
+bool AdvanceUntil(ManagerFixture& f, const std::function<bool()>& holds) {
+  for (int i = 0; i < 600; ++i) {
+    for (int j = 0; j < 20; ++j) {
+      if (holds()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    f.clock.Advance(std::chrono::seconds(1));
+  }
+  return false;
+}
+
 }  // namespace otc::host::plugin_host

@@ -91,6 +91,13 @@ struct ManagerFixture {
   std::string LineWith(const std::string& part) const;
 };
 
+// Settings with a script for a slot of the scripted plugin (testdata/scripted.c).
+std::string Script(const std::string& slot, const std::string& words);
+// Describes no nodes; what counts is how the call ends.
+Status Describe(ManagerFixture& f);
+// Moves the fake clock until `holds`, at most ten minutes in steps of a second.
+bool AdvanceUntil(ManagerFixture& f, const std::function<bool()>& holds);
+
 }  // namespace otc::host::plugin_host
 
 #endif  // OTC_HOST_PLUGIN_TEST_SUPPORT_H_
