@@ -10,6 +10,7 @@
 #include "host/base/metrics.h"
 #include "host/base/random.h"
 #include "host/base/strings.h"
+#include "host/cli/cloud_check.h"
 #include "host/cli/cluster_part.h"
 #include "host/cli/reloader.h"
 #include "host/cli/settings.h"
@@ -75,6 +76,7 @@ class HostProcess {
 
   std::unique_ptr<ClusterPart> cluster_;
   std::unique_ptr<cloud::Transport> transport_;
+  std::unique_ptr<CloudCheck> cloud_check_;
   std::unique_ptr<plugin_host::PluginManager> plugins_;
   std::unique_ptr<Reloader> reloader_;
   std::unique_ptr<ops::AccessReviewer> access_;
@@ -118,6 +120,11 @@ Status HostProcess::StartCloud() {
                                    : cloud::Transport::CreateForMetadata("", std::move(deps));
   if (!transport.ok()) return transport.status();
   transport_ = std::move(transport).value();
+  if (!settings_.cloud) return Status::Ok();
+  cloud_check_ = std::make_unique<CloudCheck>(
+      [this](const CallContext& context) { return transport_->Probe(context); }, clock_, log_);
+  health_.Add("cloud", ops::Health::kReadyz, [this] { return cloud_check_->Ready(); });
+  cloud_check_->Start();
   return Status::Ok();
 }
 
@@ -194,6 +201,7 @@ Status HostProcess::StartServing() {
 
 Status HostProcess::Apply(const Settings& fresh, const CallContext& context) {
   if (transport_ && fresh.cloud) OTC_RETURN_IF_ERROR(transport_->Reload(*fresh.cloud, context));
+  if (cloud_check_) cloud_check_->Again();
   settings_ = fresh;
   plugins_->Reload(fresh.host, InputsFor(fresh, cluster_ ? cluster_->cluster_uid() : ""));
   return Status::Ok();
@@ -231,6 +239,7 @@ std::optional<int> HostProcess::Handle(const Notice& notice) {
 void HostProcess::Stop() {
   // Work first, then the lease; the port stays open to the end for the probes.
   if (cluster_) cluster_->Stop();
+  if (cloud_check_) cloud_check_->Stop();
   std::vector<std::string> abandoned;
   if (plugins_) abandoned = plugins_->Stop();
   if (server_) server_->Stop();

@@ -109,3 +109,28 @@ class OtcSim:
 
     def clear_faults(self):
         self.control.call("DELETE", "faults")
+
+
+class KubeSim:
+    """The API server fake. start() brings it up, stop() ends it."""
+
+    def __init__(self, build, folder, extra_args=()):
+        self.program = os.path.join(build, "kube-sim")
+        self.log_path = os.path.join(folder, "kube-sim.log")
+        self.kubeconfig = os.path.join(folder, "kubeconfig")
+        self.ca_file = os.path.join(folder, "kube-sim-ca.crt")
+        self.extra_args = list(extra_args)
+        self.process = None
+
+    def start(self):
+        self.process, self.ports = procs.start_json(
+            "kube-sim", [self.program, f"--kubeconfig-out={self.kubeconfig}",
+                         f"--ca-out={self.ca_file}", "--no-not-ready-taint", *self.extra_args],
+            self.log_path)
+        self.url = self.ports["url"]
+        self.control = Control(self.ports["controlUrl"])
+        return self
+
+    def stop(self):
+        if self.process:
+            self.process.stop()
