@@ -183,6 +183,10 @@ std::string DidYouMean(const std::string& word, const std::vector<std::string>& 
   return "; did you mean " + names[static_cast<std::size_t>(index)] + "?";
 }
 
+bool IsSecret(const std::string& key) {
+  return key == "access-key" || key == "secret-key" || key == "security-token";
+}
+
 class Loader {
  public:
   explicit Loader(std::string file_name) : file_name_(std::move(file_name)) {}
@@ -223,6 +227,7 @@ class Loader {
       names.push_back(name);
       if (!EqualsIgnoreCase(name, entry.key)) continue;
       seen_[section.name + "/" + name] = entry.line;
+      if (IsSecret(name)) redactor_.Add(std::string(TrimSpace(entry.value)));
       const std::string error = set(config_, entry.value);
       if (!error.empty()) Error(entry.line, name + " " + error);
       if (section.name != "Global") config_.sections[section.name][name] = entry.value;
@@ -267,13 +272,10 @@ class Loader {
   Status Failure() {
     std::stable_sort(errors_.begin(), errors_.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
-    // A last net: a key pasted as the value of another setting is not shown either.
-    SecretRedactor redactor;
-    config_.RegisterSecrets(redactor);
     std::string text;
     for (const auto& [line, message] : errors_) {
       if (!text.empty()) text += '\n';
-      text += file_name_ + ":" + std::to_string(line) + ": " + redactor.Redact(message);
+      text += file_name_ + ":" + std::to_string(line) + ": " + redactor_.Redact(message);
     }
     return Status(Code::kInvalidArgument, "BadCloudConfig", text);
   }
@@ -284,6 +286,8 @@ class Loader {
   std::vector<std::pair<int, std::string>> errors_;
   std::map<std::string, int> lines_;  // of known sections
   std::map<std::string, int> seen_;   // "Section/key" to its line
+  // A last net: a key pasted as the value of another setting is not shown either.
+  SecretRedactor redactor_;
 };
 
 }  // namespace

@@ -228,6 +228,7 @@ TEST(CloudConfigTest, SEED_50_ASecretIsNeverInAnError) {
            "[" + sk + "]\n[" + sk + "]\n",           // twice
            Global("region = " + sk),                 // the secret as another value
            Global("region = eu-de\nsign-form = " + sk),
+           "[Global]\nsecret-key = " + sk + " x\nregion = " + sk + " x",  // garbled, twice
            Global("region = eu-de\nproject-id = x" + sk + "x"),
            Global("region = eu-de\n[Endpoints]\necs = " + sk),
        }) {

@@ -100,7 +100,8 @@ void ReadJsonMessage(CloudError& error) {
 void ReadObject(const Object& top, CloudError& error, bool nested_allowed) {
   ReadMembers(top, error);
   if (error.service_code.empty() && error.message.empty()) {
-    for (const auto& [name, value] : top) {
+    for (const std::string& name : top.getNames()) {  // in the order of the text
+      const Poco::Dynamic::Var value = top.get(name);
       if (value.type() == typeid(Object::Ptr)) {
         const auto object = value.extract<Object::Ptr>();
         if (object.isNull()) continue;

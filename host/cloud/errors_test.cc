@@ -53,6 +53,8 @@ TEST(ErrorBodyTest, AllShapes) {
       {"array", R"([{"code":"X.001"}])", "", R"([{"code":"X.001"}])", "", ""},
       {"nulls", R"({"error":null,"code":null,"message":null,"list":null})", "",
        R"({"error":null,"code":null,"message":null,"list":null})", "", ""},
+      {"the first object counts", R"({"zeta":{"code":"Z.0001"},"alpha":{"code":"A.0001"}})",
+       "Z.0001", R"({"zeta":{"code":"Z.0001"},"alpha":{"code":"A.0001"}})", "zeta", ""},
       {"unknown fields only", R"({"foo":{"bar":1}})", "foo", R"({"foo":{"bar":1}})", "foo", ""},
       {"wrong types", R"({"error_code":true,"error_msg":["x"],"error":"text"})", "",
        R"({"error_code":true,"error_msg":["x"],"error":"text"})", "", ""},

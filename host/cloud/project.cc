@@ -100,7 +100,11 @@ Status Explain(const Session& session, const CloudResponse& response) {
                       "Answer: " +
                       answer);
   }
-  if (response.http_status() != 0) return Status(code, "IamFailed", where + answer);
+  const bool unreachable =
+      response.http_status() == 0 && code != Code::kCancelled && code != Code::kResourceExhausted;
+  if (!unreachable) {
+    return Status(code, "IamFailed", where + answer, response.retry_after_ms());
+  }
   return Status(
       code, "CloudUnreachable",
       where + "no answer; check network, [Endpoints] and ca-file of cloud.conf. " + answer,
@@ -179,6 +183,7 @@ Result<std::string> ProjectResolver::LookUp(Session& session, const CallContext&
 }
 
 Status ProjectResolver::Check(Session& session, const CallContext& context) {
+  OTC_RETURN_IF_ERROR(session.endpoints.Find("iam").status());  // role csi-node has no keys
   if (!session.config.project_id.empty()) return CheckId(session, context);
   const Result<std::string> id = LookUp(session, context);
   std::lock_guard lock(session.project.mutex);

@@ -18,6 +18,7 @@ constexpr std::size_t kMaxHeaderBytes = 32 * 1024;       // of the gateway, all 
 constexpr std::size_t kMaxBodyBytes = 12 * 1024 * 1024;  // of the gateway
 constexpr std::uint64_t kDefaultAnswerBytes = 4u << 20;  // of the plugin ABI
 constexpr std::uint64_t kMaxAnswerBytes = 64u << 20;     // of the plugin ABI, all records
+constexpr std::size_t kMaxPurposeBytes = 64;
 constexpr Duration kDefaultTimeout = std::chrono::seconds(30);
 
 // Set by the host, the HTTP client or the signature.
@@ -178,7 +179,7 @@ BuiltRequest BuildRequest(const CloudRequest& request, const Endpoint& endpoint,
   BuiltRequest built;
   built.service = request.service();
   built.path = request.path();
-  built.purpose = request.purpose();
+  built.purpose = request.purpose().substr(0, kMaxPurposeBytes);
   built.is_signed = endpoint.is_signed;
   built.write = IsWrite(request);
   built.idempotent = request.idempotent();

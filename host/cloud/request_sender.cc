@@ -17,6 +17,7 @@ constexpr int kMaxAttempts = 5;
 constexpr int kFewAttempts = 3;
 constexpr Duration kBasePause = std::chrono::seconds(1);
 constexpr Duration kLongestPause = std::chrono::seconds(60);
+constexpr std::size_t kMaxShownPath = 200;
 // Documented for a server that is being changed: try again after a minute.
 constexpr std::string_view kSlowBusyCode = "Ecs.0603";
 
@@ -205,7 +206,7 @@ void RequestSender::Understand(Call& call, Attempt& attempt) {
   }
   attempt.verdict = Judge(response.status, attempt.error);
   attempt.asked_pause =
-      ParseRetryAfter(response.Find("retry-after"), clock_.Wall()).value_or(Duration::zero());
+      ParseRetryAfter(response.Find("retry-after"), cloud_clock_.Now()).value_or(Duration::zero());
 }
 
 void RequestSender::ReportToGuard(Call& call, Attempt& attempt) {
@@ -349,11 +350,16 @@ CloudResponse RequestSender::Finish(const Call& call, Attempt attempt) {
     }
     if (IsGatewayCode(attempt.error.service_code) && http.status == 404) {
       response.set_message(response.message() + " (asked " + call.wire.origin.ToString() +
-                           call.request.path + "; does the region offer it? see [Endpoints])");
+                           call.request.path.substr(0, kMaxShownPath) +
+                           "; does the region offer it? see [Endpoints])");
+    }
+    if (response.code() != 0 && response.message().empty()) {
+      response.set_message("HTTP " + std::to_string(http.status) + " without a text");
     }
     response.set_body(std::move(http.body));
   } else {
-    response.set_message(call.session.redactor.Redact(TextOf(attempt.outcome.error)));
+    response.set_message(
+        ReplaceInvalidUtf8(call.session.redactor.Redact(TextOf(attempt.outcome.error))));
   }
   LogCall(call, response, ids);
   return response;

@@ -194,6 +194,26 @@ TEST_F(TransportCredentialsTest, ProbeByProjectId) {
   EXPECT_EQ(probe(Reply(401, kRefusal)).reason(), "CredentialsRefused");
 }
 
+TEST_F(TransportCredentialsTest, ProbeOfACallThatEndsOrIsThrottled) {
+  CallContext context = Context();
+  context.cancellation = Cancellation::Create();
+  iam_ = [&](const http::Request&, const CallContext&) {
+    context.cancellation->Cancel("Quiescing");
+    return Failure(http::Delivery::kUnclear, Code::kCancelled, "Quiescing");
+  };
+  EXPECT_EQ(transport().Probe(context).code(), Code::kCancelled);
+  transport_.reset();
+  iam_ = [](const http::Request&, const CallContext&) {
+    return Reply(429, R"({"error_code":"IAM.0012","error_msg":"m"})", {{"retry-after", "900"}});
+  };
+  const Status throttled = transport().Probe(Context());
+  EXPECT_EQ(throttled.reason(), "IamFailed");
+  EXPECT_EQ(throttled.retry_after_ms(), 900'000u);
+  auto made = Transport::CreateForMetadata("", Deps());
+  ASSERT_TRUE(made.ok());
+  EXPECT_EQ((*made)->Probe(Context()).reason(), "NoCredentials");
+}
+
 TEST_F(TransportCredentialsTest, TheDomainDecidesBetweenProjectsOfOneName) {
   config_.domain_name = "OTC-EU-DE-1";
   iam_ = [](const http::Request&, const CallContext&) {
