@@ -18,7 +18,8 @@
 // Works with GoogleTest and without. Arguments lie before unreadable memory and
 // vanish after each call, so a plugin that reads too far or too late crashes the
 // test at that line. The clock is fake: AdvanceMs moves it, a plugin's sleep moves
-// it, deadlines run on it. Simulators: implement CloudClient and FakeHost::SetCloud.
+// it, deadlines run on it. FakeHost::SetCloud takes other clouds: SimCloud (sim_cloud.h)
+// sends to a running otc-sim.
 //
 // Checked on every call: codes and reasons (ABI-R13), results (R14), return after
 // a cancellation (R16), no WRITE where none belongs (R25), PLAN before WRITE and
