@@ -144,7 +144,7 @@ std::optional<ApiError> ApiServer::CheckPath(const RequestInfo& info) const {
     return PathNotFound();
   }
   const bool creates_only = resource.review || sub == "token";
-  if ((creates_only && info.verb != "create") || (resource.alias && !read) ||
+  if ((creates_only && info.verb != "create") ||
       (sub == "status" && (info.verb == "create" || info.verb == "delete")) ||
       (info.verb == "create" && !info.name.empty() && sub != "token") ||
       (info.name.empty() && (info.verb == "update" || info.verb == "patch")) ||

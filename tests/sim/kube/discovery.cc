@@ -25,9 +25,6 @@ Json VerbsOf(const ResourceInfo& resource) {
   if (resource.review) {
     return {"create"};
   }
-  if (resource.alias) {
-    return {"get", "list", "watch"};
-  }
   return {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 }
 

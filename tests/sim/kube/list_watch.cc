@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <random>
 
 #include "tests/sim/kube/proto_encode.h"
@@ -257,21 +258,29 @@ ApiResult<Reply> ListWatch::List(const RequestInfo& info, const ListOptions& opt
   if (!snapshot.ok()) {
     return snapshot.error();
   }
+  // A list from the cache comes whole, whatever the limit.
+  const bool from_cache = options.resource_version_text == "0" || options.match == "NotOlderThan";
+  const std::size_t limit =
+      options.limit > 0 && !from_cache ? options.limit : std::numeric_limits<std::size_t>::max();
   std::vector<ObjectPtr> items;
+  // Objects behind the page; selected or not, as nobody has looked at them yet.
+  std::size_t rest = 0;
   for (const ObjectPtr& object : snapshot.value().objects) {
-    if ((after_key.empty() || KeyOf(*object) > after_key) &&
-        InScope(info, selector.value(), *object)) {
+    if ((!after_key.empty() && KeyOf(*object) <= after_key) ||
+        (!info.namespace_name.empty() && object->namespace_name() != info.namespace_name)) {
+      continue;
+    }
+    if (items.size() == limit) {
+      ++rest;
+    } else if (InScope(info, selector.value(), *object)) {
       items.push_back(object);
     }
   }
   Json meta = {{"resourceVersion", std::to_string(snapshot.value().version)}};
-  // A list from the cache comes whole, whatever the limit.
-  const bool from_cache = options.resource_version_text == "0" || options.match == "NotOlderThan";
-  if (options.limit > 0 && items.size() > options.limit && !from_cache) {
+  if (rest > 0) {
     if (selector.value().empty()) {
-      meta["remainingItemCount"] = items.size() - options.limit;
+      meta["remainingItemCount"] = rest;
     }
-    items.resize(options.limit);
     meta["continue"] = EncodeContinue({snapshot.value().version, KeyOf(*items.back())});
   }
   Reply reply;
@@ -311,10 +320,6 @@ std::optional<ApiError> ListWatch::Watch(const RequestInfo& info, const ListOpti
   }
   const bool from_start =
       watch_list || (options.resource_version == 0 && !options.send_initial_events.has_value());
-  if (watch_list && options.resource_version > store_.CacheVersion(resource)) {
-    return TooLargeResourceVersion(options.resource_version, store_.CacheVersion(resource));
-  }
-
   const int event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (event_fd < 0) {
     return InternalError("no descriptor for the watch");
@@ -327,7 +332,11 @@ std::optional<ApiError> ListWatch::Watch(const RequestInfo& info, const ListOpti
   Stream stream(info, std::move(selector.value()), format, fault, TableOptionsOf(options), writer);
   std::uint64_t since = options.resource_version;
   if (stream.Begin() && !stream.FaultEnds()) {
-    if (from_start) {
+    const std::uint64_t newest = store_.CacheVersion(resource);
+    if (watch_list && since > newest) {
+      // Refused inside the stream, as the real server does.
+      stream.Error(TooLargeResourceVersion(since, newest).ToStatus());
+    } else if (from_start) {
       const auto snapshot = store_.List(resource, store_.CacheVersion(resource));
       if (!snapshot) {
         stream.Error(Expired("too old resource version").ToStatus());
@@ -338,7 +347,8 @@ std::optional<ApiError> ListWatch::Watch(const RequestInfo& info, const ListOpti
           }
         }
         since = snapshot->version;
-        if (watch_list && options.allow_bookmarks) {
+        // The real server marks the end whenever everything was sent first.
+        if (options.allow_bookmarks) {
           stream.Bookmark(since, /*initial_events_end=*/true);
         }
       }

@@ -29,20 +29,6 @@ void DefaultNode(Json& document, bool not_ready_taint) {
       document["status"]["allocatable"] = copy;
     }
   }
-  // The API types print these even when nobody has set them.
-  Json& endpoint =
-      ObjectAt(ObjectAt(ObjectAt(document, "status"), "daemonEndpoints"), "kubeletEndpoint");
-  if (!endpoint.contains("Port")) {
-    endpoint["Port"] = 0;
-  }
-  Json& node_info = ObjectAt(document["status"], "nodeInfo");
-  for (const char* field :
-       {"machineID", "systemUUID", "bootID", "kernelVersion", "osImage", "containerRuntimeVersion",
-        "kubeletVersion", "kubeProxyVersion", "operatingSystem", "architecture"}) {
-    if (!node_info.contains(field)) {
-      node_info[field] = "";
-    }
-  }
   if (!not_ready_taint) {
     return;
   }
@@ -97,10 +83,12 @@ void KeepFromOld(const Json& old_document, Json& document, const char* field) {
 void FillMetaFromOld(const Json& old_document, Json& document) {
   const Json& old_meta = old_document["metadata"];
   Json& meta = ObjectAt(document, "metadata");
-  // Nobody can change when it was created.
-  meta["creationTimestamp"] = old_meta.value("creationTimestamp", Json());
+  // Nobody can change when it was created and when it began to go.
   for (const char* field :
-       {"uid", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "generation"}) {
+       {"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
+    meta[field] = old_meta.value(field, Json());
+  }
+  for (const char* field : {"uid", "managedFields", "generation"}) {
     const Json* sent = Find(meta, {field});
     const bool empty = sent == nullptr || (sent->is_string() && sent->empty()) ||
                        (sent->is_array() && sent->empty());
@@ -117,9 +105,16 @@ void FillMetaFromOld(const Json& old_document, Json& document) {
 }  // namespace
 
 void FillMessages(const MessageType& type, Json& document) {
+  // Of these two the API prints every field, also when nobody has set it.
+  const bool prints_zeros = type.name == "NodeSystemInfo" || type.name == "DaemonEndpoint";
   for (const FieldInfo& field : type.fields) {
-    if (field.shape == Shape::kAlways && field.type == FieldType::kMessage) {
+    if (field.shape != Shape::kAlways) {
+      continue;
+    }
+    if (field.type == FieldType::kMessage) {
       FillMessages(*field.message, ObjectAt(document, field.name));
+    } else if (prints_zeros && !document.contains(std::string(field.name))) {
+      document[std::string(field.name)] = field.type == FieldType::kString ? Json("") : Json(0);
     }
   }
 }

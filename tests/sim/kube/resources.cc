@@ -83,15 +83,6 @@ std::vector<ResourceInfo> MakeResources() {
                  .kind = "Lease",
                  .namespaced = true,
                  .schema = &LeaseType()});
-  all.push_back({.group = "events.k8s.io",
-                 .version = "v1",
-                 .plural = "events",
-                 .singular = "event",
-                 .kind = "Event",
-                 .namespaced = true,
-                 .short_names = {"ev"},
-                 .schema = &UntypedType(),
-                 .alias = true});
   all.push_back({.group = "authentication.k8s.io",
                  .version = "v1",
                  .plural = "tokenreviews",

@@ -25,14 +25,11 @@ struct ResourceInfo {
   const MessageType* schema = nullptr;
   // Served by POST alone and never stored (reviews).
   bool review = false;
-  // Served read-only from the storage of the core group (events.k8s.io).
-  bool alias = false;
 
   std::string GroupVersion() const { return group.empty() ? version : group + "/" + version; }
-  // "nodes", "leases.coordination.k8s.io": as in messages of the real server.
+  // "nodes", "leases.coordination.k8s.io": as in messages of the real server, and
+  // the key of the storage.
   std::string QualifiedName() const { return group.empty() ? plural : plural + "." + group; }
-  // Key of the storage; an alias shares that of the core resource.
-  std::string Storage() const { return alias ? plural : QualifiedName(); }
 };
 
 const std::vector<ResourceInfo>& AllResources();

@@ -15,6 +15,18 @@ std::vector<std::string> TextsAt(const Json& document, JsonPath path) {
   return texts;
 }
 
+ApiResult<Json> JsonBody(const HttpRequest& request) {
+  const std::string type = request.Header("content-type");
+  if (!type.empty() && type.rfind("application/json", 0) != 0) {
+    return UnsupportedMediaType("application/json");
+  }
+  std::optional<Json> document = ParseJson(request.body);
+  if (!document || !document->is_object()) {
+    return BadRequest("the body is not a JSON object");
+  }
+  return std::move(*document);
+}
+
 AccessQuestion QuestionOf(const Json& document) {
   AccessQuestion question;
   question.path = TextAt(document, {"spec", "nonResourceAttributes", "path"});
@@ -38,10 +50,11 @@ AccessQuestion QuestionOf(const Json& document) {
 
 ApiResult<Json> Reviews::Review(const RequestInfo& info, const HttpRequest& request,
                                 const Identity& identity) const {
-  std::optional<Json> document = ParseJson(request.body);
-  if (!document || !document->is_object()) {
-    return BadRequest("the body is not a JSON object");
+  ApiResult<Json> body = JsonBody(request);
+  if (!body.ok()) {
+    return body;
   }
+  Json* document = &body.value();
   (*document)["apiVersion"] = info.resource->GroupVersion();
   (*document)["kind"] = info.resource->kind;
   ObjectAt(*document, "metadata");
@@ -77,10 +90,11 @@ ApiResult<Json> Reviews::RequestToken(const RequestInfo& info, const HttpRequest
   if (store_.Get(*info.resource, key) == nullptr) {
     return NotFound(*info.resource, info.name);
   }
-  std::optional<Json> document = ParseJson(request.body);
-  if (!document || !document->is_object()) {
-    return BadRequest("the body is not a TokenRequest");
+  ApiResult<Json> body = JsonBody(request);
+  if (!body.ok()) {
+    return body;
   }
+  Json* document = &body.value();
   constexpr std::int64_t kMinSeconds = 600;
   const std::int64_t seconds = IntAt(*document, {"spec", "expirationSeconds"}).value_or(3600);
   if (seconds < kMinSeconds) {

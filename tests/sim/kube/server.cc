@@ -16,7 +16,7 @@ constexpr char kAdminName[] = "kube-sim-admin";
 Status NoSuchResource(const std::string& resource) {
   std::vector<std::string> known;
   for (const ResourceInfo& info : AllResources()) {
-    if (!info.review && !info.alias) {
+    if (!info.review) {
       known.push_back(info.plural);
     }
   }
@@ -24,10 +24,10 @@ Status NoSuchResource(const std::string& resource) {
                 "resource " + host::JsonQuote(resource) + "; known: " + host::Join(known, ", "));
 }
 
-// By plural name; those of the core group come first.
+// By plural name, which is unique among what is stored.
 const ResourceInfo* ByPlural(const std::string& plural) {
   for (const ResourceInfo& info : AllResources()) {
-    if (info.plural == plural && !info.review && !info.alias) {
+    if (info.plural == plural && !info.review) {
       return &info;
     }
   }

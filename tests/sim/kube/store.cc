@@ -18,7 +18,7 @@ Store::Store(std::size_t history_limit) : history_limit_(history_limit) {}
 Store::~Store() = default;
 
 Store::Table& Store::TableOf(const ResourceInfo& resource) const {
-  return tables_[resource.Storage()];
+  return tables_[resource.QualifiedName()];
 }
 
 std::uint64_t Store::version() const {

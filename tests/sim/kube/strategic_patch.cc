@@ -182,7 +182,7 @@ class Merger {
       const Json* key = KeyOf(element, field.merge_key);
       if (key == nullptr) {
         return Fail(
-            BadRequest("map: " + DumpJson(element) +
+            PlainError("map: " + DumpJson(element) +
                        " does not contain declared merge key: " + std::string(field.merge_key)));
       }
       const std::string directive = TextAt(element, {kDirective});

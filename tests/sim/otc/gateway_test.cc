@@ -172,11 +172,6 @@ TEST_F(GatewayTest, CallLogTellsRequestsButNoSecrets) {
   EXPECT_EQ(sim_.log().Counters().at("iam.token.create 400"), 1);
 }
 
-TEST_F(GatewayTest, DefectNoDate) {
-  sim_.behaviour().Change([](Behaviour& b) { b.defects = {"no-date"}; });
-  EXPECT_EQ(client_.Get(Iam("/v3")).headers.count("date"), 0U);
-}
-
 TEST(RouterTest, LiteralPartsWinOverPlaceholders) {
   Router router;
   const auto handle = [](Call&) { return Response{}; };
