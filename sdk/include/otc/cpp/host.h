@@ -258,10 +258,11 @@ class Host {
   // The configuration document (JSON) last accepted by Create or Reconfigure.
   Result<std::string> CurrentConfig() const {
     if (config_ == nullptr) return ServiceMissing("otc.host.config/1");
-    std::string document;
-    const std::int32_t code = config_->current(raw_, otc_sink{&document, &PutText});
-    if (code == OTC_OK) return document;
-    return Status(IsDefinedCode(code) ? static_cast<Code>(code) : Code::kUnknown, "ServiceRefused",
+    Text document;
+    const std::int32_t code = config_->current(raw_, otc_sink{&document, &Text::Put});
+    if (code == OTC_OK && !document.lost) return std::move(document.text);
+    const bool failed = code != OTC_OK && IsDefinedCode(code);
+    return Status(failed ? static_cast<Code>(code) : Code::kUnknown, "ServiceRefused",
                   "the host did not give the configuration");
   }
 
@@ -273,9 +274,20 @@ class Host {
   const otc_host* raw() const { return raw_; }
 
  private:
-  static void PutText(void* context, otc_bytes record) noexcept {
-    static_cast<std::string*>(context)->assign(View(record));
-  }
+  struct Text {
+    std::string text;
+    bool lost = false;  // no memory for it
+
+    // Called by the host: no exception may leave it.
+    static void Put(void* context, otc_bytes record) noexcept {
+      auto* self = static_cast<Text*>(context);
+      try {
+        self->text.assign(View(record));
+      } catch (const std::exception&) {
+        self->lost = true;
+      }
+    }
+  };
 
   const otc_host* raw_;
   Log log_;
