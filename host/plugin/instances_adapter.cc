@@ -23,10 +23,15 @@ void FillNode(const kube::Node& from, plugin::v1::Node* to) {
   to->set_name(Utf8(from.meta.name));
   to->set_uid(Utf8(from.meta.uid));
   to->set_provider_id(Utf8(from.provider_id));
-  for (const auto& [key, value] : from.meta.labels)
-    (*to->mutable_labels())[Utf8(key)] = Utf8(value);
-  for (const auto& [key, value] : from.meta.annotations) {
-    (*to->mutable_annotations())[Utf8(key)] = Utf8(value);
+  // A node that has a providerID is found by it; labels and annotations matter
+  // only before (docs/decisions/0005-labels-in-describe.md).
+  if (from.provider_id.empty()) {
+    for (const auto& [key, value] : from.meta.labels) {
+      (*to->mutable_labels())[Utf8(key)] = Utf8(value);
+    }
+    for (const auto& [key, value] : from.meta.annotations) {
+      (*to->mutable_annotations())[Utf8(key)] = Utf8(value);
+    }
   }
   for (const kube::NodeAddress& address : from.addresses) {
     auto* added = to->add_addresses();
