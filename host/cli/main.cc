@@ -1,6 +1,7 @@
 // otc-host: the process. Sub-commands: none (run the host), plugins, probe.
 #include <Poco/Net/NetSSL.h>
 #include <google/protobuf/stubs/logging.h>
+#include <malloc.h>
 #include <signal.h>
 
 #include <cstdio>
@@ -52,6 +53,9 @@ int Main(const std::vector<std::string>& args) {
 
 int main(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);
+  // One heap for each of many threads would keep what each once needed: a sweep
+  // over thousands of nodes runs on another thread each time.
+  mallopt(M_ARENA_MAX, 2);
   google::protobuf::SetLogHandler(nullptr);  // it writes to standard error
   Poco::Net::initializeSSL();
   const int code = Main({argv + 1, argv + argc});

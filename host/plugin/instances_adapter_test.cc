@@ -101,6 +101,7 @@ TEST_F(InstancesTest, BadUtf8InALabelDoesNotFailTheRequest) {
   plugin::v1::InstanceDescribeRequest request;
   ASSERT_TRUE(request.ParseFromString(EncodeNodes({node})));
   EXPECT_EQ(request.nodes(0).annotations().at("x"), "bad\xEF\xBF\xBD");
+  EXPECT_EQ(request.nodes(0).labels().at("zone"), "z");
 }
 
 TEST_F(InstancesTest, ResultsCountEvenIfTheCallFails) {
