@@ -43,6 +43,15 @@ TEST_F(GatewayTest, FinalSlashMakesNoDifference) {
   EXPECT_EQ(client_.Get(Ecs("/cloudservers/detail/")).status, 200);
 }
 
+TEST_F(GatewayTest, AConnectionServesManyRequests) {
+  const std::string get = "GET /v3 HTTP/1.1\r\nHost: h\r\n";
+  const Answer both = Exchange("127.0.0.1", sim_.port("iam"),
+                               get + "\r\n" + get + "Connection: close\r\n\r\n", 5000);
+  const auto second = both.raw.find("HTTP/1.1 200", 1);
+  EXPECT_EQ(both.status, 200);
+  EXPECT_NE(second, std::string::npos);
+}
+
 TEST_F(GatewayTest, BothHeaderFormsAreTaken) {
   client_.form = host::cloud::SignForm::kAccess;
   EXPECT_EQ(client_.Get(Ecs("/cloudservers/detail")).status, 200);

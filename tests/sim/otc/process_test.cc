@@ -31,8 +31,10 @@ std::string Scratch(const std::string& name) {
 
 class Child {
  public:
-  explicit Child(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), OTC_SIM_BINARY);
+  explicit Child(std::vector<std::string> arguments)
+      : Child(OTC_SIM_BINARY, std::move(arguments)) {}
+  Child(const std::string& program, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), program);
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
@@ -43,7 +45,7 @@ class Child {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, out[1], 1);
     posix_spawn_file_actions_adddup2(&actions, err[1], 2);
-    EXPECT_EQ(posix_spawn(&pid_, OTC_SIM_BINARY, &actions, nullptr, argv.data(), environ), 0);
+    EXPECT_EQ(posix_spawn(&pid_, program.c_str(), &actions, nullptr, argv.data(), environ), 0);
     posix_spawn_file_actions_destroy(&actions);
     close(out[1]);
     close(err[1]);
@@ -59,8 +61,8 @@ class Child {
     close(err_);
   }
 
-  // The first line of stdout, or what there is after 10 s.
-  std::string StartLine() {
+  // The next line of stdout, or what there is after 10 s; empty at the end.
+  std::string Line() {
     std::string line;
     while (line.empty() || line.back() != '\n') {
       pollfd entry{out_, POLLIN, 0};
@@ -112,7 +114,7 @@ TEST(ProcessTest, StartLinePortsFileConfigAndSigterm) {
   std::ofstream(config) << "servers:\n- {name: node-1}\n";
   Child child({"--config", config, "--ports-file", ports});
   Answer start;
-  start.body = child.StartLine();
+  start.body = child.Line();
   EXPECT_EQ(ReadFile(ports), start.body);
   TestClient client;
   EXPECT_EQ(
@@ -140,25 +142,23 @@ TEST(ProcessTest, BadUsageIsExit2WithTheReason) {
 
 TEST(ProcessTest, HelpNamesEveryOption) {
   Child child({"--help"});
-  EXPECT_NE(child.StartLine().find("otc-sim"), std::string::npos);
+  EXPECT_NE(child.Line().find("otc-sim"), std::string::npos);
   EXPECT_EQ(child.Wait(), 0);
 }
 
-// The shell starts the simulator, waits for its line and ends; the simulator
-// must end by itself, which the closed pipe shows.
+// The shell starts the simulator and ends; the simulator must end by itself,
+// which the end of the pipe that both hold shows.
 TEST(ProcessTest, DiesWithItsParent) {
-  const std::string command = std::string(OTC_SIM_BINARY) +
-                              " --die-with-parent & sleep 0.5; "
-                              "exit 0";
-  FILE* shell = popen(("bash -c '" + command + "'").c_str(), "r");
-  ASSERT_NE(shell, nullptr);
-  std::string text;
-  char buffer[4096];
+  Child shell("/bin/sh",
+              {"-c", std::string(OTC_SIM_BINARY) + " --die-with-parent & echo $!; sleep 0.5"});
+  const int simulator = std::stoi(shell.Line());
+  EXPECT_NE(shell.Line().find("\"urls\""), std::string::npos);
+  EXPECT_EQ(shell.Wait(), 0);
   const auto begin = std::chrono::steady_clock::now();
-  while (fgets(buffer, sizeof buffer, shell) != nullptr) text += buffer;
-  pclose(shell);
-  EXPECT_NE(text.find("\"urls\""), std::string::npos);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(shell.Line(), "");
+  const bool ended = std::chrono::steady_clock::now() - begin < std::chrono::seconds(9);
+  EXPECT_TRUE(ended);
+  if (!ended) kill(simulator, SIGKILL);
 }
 
 TEST(ProcessTest, TlsIsVerifiedAgainstTheMadeCa) {
@@ -166,7 +166,7 @@ TEST(ProcessTest, TlsIsVerifiedAgainstTheMadeCa) {
   const std::string directory = Scratch("tls");
   Child child({"--tls-dir", directory});
   Answer start;
-  start.body = child.StartLine();
+  start.body = child.Line();
   ASSERT_EQ(Unquoted(start.At("urls.iam")).substr(0, 8), "https://");
   EXPECT_EQ(Unquoted(start.At("urls.control")).substr(0, 7), "http://");
   const auto port = static_cast<std::uint16_t>(std::stoi(start.At("iam")));
