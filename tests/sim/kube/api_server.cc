@@ -88,6 +88,8 @@ void ApiServer::Handle(HttpRequest& request, ResponseWriter& writer) {
   call.user = identity ? identity->name : "";
   const std::uint64_t sequence = calls_.Begin(std::move(call));
 
+  writer.set_on_status([this, sequence](int status) { calls_.SetStatus(sequence, status); });
+
   FaultAction action;
   if (auto taken = faults_.Take(info, request)) {
     calls_.CountFault(sequence, taken->first);
@@ -126,7 +128,6 @@ void ApiServer::Handle(HttpRequest& request, ResponseWriter& writer) {
       writer.End(action.drop_style);
       break;
   }
-  calls_.SetStatus(sequence, writer.status());
 }
 
 std::optional<ApiError> ApiServer::CheckPath(const RequestInfo& info) const {

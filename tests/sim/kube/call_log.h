@@ -17,8 +17,7 @@ namespace otc::kubesim {
 
 class CallLog {
  public:
-  // Notes a request as it comes in; `Finish` adds how it ended. Watches are seen
-  // while they still run (status 0 until then).
+  // Notes a request as it comes in; SetStatus adds what is answered.
   std::uint64_t Begin(Call call);
   void SetStatus(std::uint64_t sequence, int status);
   void CountFault(std::uint64_t sequence, std::uint64_t fault);

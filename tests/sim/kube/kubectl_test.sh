@@ -71,9 +71,14 @@ spec:
   providerID: otc:///33333333-3333-4333-8333-333333333333
 YAML
 cat >"$work/objects.yaml" <<'YAML'
-{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "extra"}}
+apiVersion: v1
+kind: Namespace
+metadata: {name: extra}
 ---
-{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "b"}}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}
+data: {a: b}
 YAML
 # The path of the files is no part of the golden output.
 cd "$work" || exit 1

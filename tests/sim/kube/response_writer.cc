@@ -53,8 +53,15 @@ std::string ResponseWriter::Head(int status, std::string_view content_type,
   return head + "\r\n";
 }
 
-bool ResponseWriter::Send(int status, std::string_view content_type, std::string_view body) {
+void ResponseWriter::SetStatus(int status) {
   status_ = status;
+  if (on_status_) {
+    on_status_(status);
+  }
+}
+
+bool ResponseWriter::Send(int status, std::string_view content_type, std::string_view body) {
+  SetStatus(status);
   const std::string head =
       Head(status, content_type, "Content-Length: " + std::to_string(body.size()) + "\r\n");
   // One write for small answers: one TCP segment, one TLS record.
@@ -67,7 +74,7 @@ bool ResponseWriter::Send(int status, std::string_view content_type, std::string
 }
 
 bool ResponseWriter::BeginStream(int status, std::string_view content_type) {
-  status_ = status;
+  SetStatus(status);
   return Put(Head(status, content_type, "Transfer-Encoding: chunked\r\n"));
 }
 
@@ -93,7 +100,7 @@ bool ResponseWriter::EndStream() {
 }
 
 bool ResponseWriter::Raw(std::string_view bytes) {
-  status_ = -1;
+  SetStatus(-1);
   const bool sent = Put(bytes);
   if (sent) {
     End(EndStyle::kFin);

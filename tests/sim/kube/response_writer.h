@@ -7,10 +7,12 @@
 #define OTC_TESTS_SIM_KUBE_RESPONSE_WRITER_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tests/sim/kube/connection.h"
 
@@ -38,6 +40,9 @@ class ResponseWriter {
   explicit ResponseWriter(Connection& connection) : connection_(connection) {}
 
   void set_fault(const WireFault& fault) { fault_ = fault; }
+  // Called with the status before its first byte leaves, so that whoever has read
+  // an answer finds it in the log.
+  void set_on_status(std::function<void(int)> callback) { on_status_ = std::move(callback); }
   // An additional header of the answer to come.
   void AddHeader(const std::string& name, const std::string& value) { headers_[name] = value; }
 
@@ -62,7 +67,10 @@ class ResponseWriter {
   bool Put(std::string_view bytes);
   std::string Head(int status, std::string_view content_type, const std::string& framing) const;
 
+  void SetStatus(int status);
+
   Connection& connection_;
+  std::function<void(int)> on_status_;
   WireFault fault_;
   std::map<std::string, std::string> headers_;
   int status_ = 0;
