@@ -6,6 +6,8 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
@@ -33,6 +35,7 @@ class RecordingHttp final : public http::Client {
     std::mutex mutex;
     std::vector<std::string> streams;  // targets
     int refuse = 0;                    // so many streams get 410
+    bool cut = false;                  // streams end after their first piece of body
   };
 
   RecordingHttp(std::unique_ptr<http::Client> real, Notes& notes)
@@ -55,14 +58,46 @@ class RecordingHttp final : public http::Client {
         return outcome;
       }
     }
-    return real_->Stream(request, context, idle_timeout, handler);
+    Cutter cutter(handler, notes_);
+    return real_->Stream(request, context, idle_timeout, cutter);
   }
   void CloseIdle() override { real_->CloseIdle(); }
 
  private:
+  class Cutter final : public http::StreamHandler {
+   public:
+    Cutter(http::StreamHandler& handler, Notes& notes) : handler_(handler), notes_(notes) {}
+    bool OnHead(const http::Response& head) override { return handler_.OnHead(head); }
+    bool OnBody(std::string_view data) override {
+      if (!handler_.OnBody(data)) return false;
+      std::lock_guard lock(notes_.mutex);
+      return !notes_.cut;
+    }
+
+   private:
+    http::StreamHandler& handler_;
+    Notes& notes_;
+  };
+
   const std::unique_ptr<http::Client> real_;
   Notes& notes_;
 };
+
+int CountEntries(const char* directory) {
+  int count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(directory)) {
+    ++count;
+  }
+  return count;
+}
+
+long ResidentKilobytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("VmRSS:", 0) == 0) return std::atol(line.c_str() + 6);
+  }
+  return 0;
+}
 
 class ApiServerTest : public ::testing::Test {
  protected:
@@ -222,7 +257,7 @@ TEST_F(ApiServerTest, C01_C05_TwelveHundredNodesFromCacheThenPagedWithoutAVersio
   EXPECT_GE(pages, 3);
 }
 
-TEST_F(ApiServerTest, C08_StreamingListThenChangesOnTheSameStream) {
+TEST_F(ApiServerTest, C08_C22_StreamingListThenChangesOnTheSameStream) {
   CreateNodes(20);
   auto informer = Inform(true);
   std::mutex mutex;
@@ -240,12 +275,54 @@ TEST_F(ApiServerTest, C08_StreamingListThenChangesOnTheSameStream) {
                               R"({"metadata":{"labels":{"x":"y"}}})", "", context_)
                   .ok());
   ASSERT_TRUE(Eventually([&] { return informer->Get(NodeName(0))->meta.labels.count("x") != 0; }));
+  Node copy = *informer->Get(NodeName(0));
+  copy.meta.labels.clear();
+  EXPECT_EQ(informer->Get(NodeName(0))->meta.labels.count("x"), 1u);
   ASSERT_TRUE(client_->DeleteNode(NodeName(0), {}, context_).ok());
   ASSERT_TRUE(Eventually([&] { return informer->Get(NodeName(0)) == nullptr; }));
+  ASSERT_TRUE(Eventually([&] {
+    std::lock_guard lock(mutex);
+    return !log.empty() && log.back() == "delete";
+  }));
   informer->Stop();
   EXPECT_EQ(Streams().size(), 1u) << "one stream for the list and all changes";
   EXPECT_TRUE(Has(Streams().front(), "sendInitialEvents=true"));
   EXPECT_EQ(log, (std::vector<std::string>{"add", "change", "delete"}));
+}
+
+TEST_F(ApiServerTest, C40_HundredsOfWatchRestartsKeepSocketsThreadsAndMemory) {
+  CreateNode(NodeName(0));
+  auto informer = Inform(false);
+  ASSERT_TRUE(Eventually([&] { return informer->HasSynced() && Streams().size() == 2; }));
+  {
+    std::lock_guard lock(notes_.mutex);
+    notes_.cut = true;
+  }
+  auto restart = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      const std::size_t before = Streams().size();
+      ASSERT_TRUE(client_
+                      ->PatchNode(NodeName(0), PatchType::kMerge,
+                                  R"({"metadata":{"labels":{"i":")" + RandomUuid() + R"("}}})", "",
+                                  context_)
+                      .ok());
+      ASSERT_TRUE(Eventually([&] { return Streams().size() > before; }));
+    }
+  };
+  restart(20);
+  const int sockets = CountEntries("/proc/self/fd");
+  const int threads = CountEntries("/proc/self/task");
+  const long memory = ResidentKilobytes();
+  restart(300);
+  // The simulator runs in this process and may hold a connection of either side
+  // a moment longer.
+  EXPECT_TRUE(Eventually([&] { return CountEntries("/proc/self/fd") <= sockets + 2; }))
+      << CountEntries("/proc/self/fd") << " descriptors instead of " << sockets;
+  EXPECT_LE(CountEntries("/proc/self/task"), threads + 2);
+  EXPECT_LT(ResidentKilobytes() - memory, 4096);
+  informer->Stop();
+  EXPECT_GE(metrics_.Sum("otc_host_informer_rewatches_total"), 320);
+  EXPECT_EQ(metrics_.Sum("otc_host_informer_relists_total"), 0);
 }
 
 TEST_F(ApiServerTest, N13_PatchesOfEveryKindKeepUnknownFields) {

@@ -16,7 +16,8 @@ namespace otc::host::kube {
 
 using NodePtr = std::shared_ptr<const Node>;
 
-// Called on the informer's thread, in order for each object; must not block.
+// Called on a thread of the informer, in order for each object; one that takes long
+// delays only itself, and sees fewer, larger changes.
 // `old_node` null: added. `new_node` null: deleted (old_node may be the last
 // state known, a tombstone). Both set with different UIDs: deleted and created
 // again while nobody watched.

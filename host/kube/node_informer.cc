@@ -25,6 +25,12 @@ void NodeInformer::Start() {
 void NodeInformer::Stop() {
   cancellation_->Cancel("Quiescing", "the informer stops");
   if (thread_.joinable()) thread_.join();
+  std::vector<std::unique_ptr<HandlerQueue>> handlers;
+  {
+    std::lock_guard order(notify_);
+    handlers.swap(handlers_);
+  }
+  handlers.clear();  // waits for each, without a lock that a handler may want
 }
 
 NodePtr NodeInformer::Get(const std::string& name) const {
@@ -43,12 +49,23 @@ std::vector<NodePtr> NodeInformer::List() const {
 
 void NodeInformer::AddHandler(NodeHandler handler) {
   std::lock_guard order(notify_);
-  for (const NodePtr& node : List()) handler(nullptr, node);
-  handlers_.push_back(std::move(handler));
+  auto queue = std::make_unique<HandlerQueue>(std::move(handler));
+  for (const NodePtr& node : List()) queue->Push(nullptr, node);
+  if (synced_) queue->MarkSynced();
+  handlers_.push_back(std::move(queue));
+}
+
+bool NodeInformer::HasSynced() const {
+  std::lock_guard order(notify_);
+  if (!synced_) return false;
+  for (const auto& handler : handlers_) {
+    if (!handler->HasSynced()) return false;
+  }
+  return true;
 }
 
 void NodeInformer::Notify(const NodePtr& old_node, const NodePtr& new_node) {
-  for (const NodeHandler& handler : handlers_) handler(old_node, new_node);
+  for (const auto& handler : handlers_) handler->Push(old_node, new_node);
 }
 
 Result<Node> NodeInformer::Decode(Encoding encoding, std::string_view object) {
@@ -95,7 +112,8 @@ void NodeInformer::CommitReplace() {
   for (const auto& [name, node] : old) {
     if (store_.count(name) == 0) Notify(node, nullptr);
   }
-  synced_.store(true, std::memory_order_release);
+  synced_ = true;
+  for (const auto& handler : handlers_) handler->MarkSynced();
 }
 
 Status NodeInformer::Apply(Change change, Encoding encoding, std::string_view object) {

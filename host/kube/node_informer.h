@@ -1,14 +1,13 @@
 // NodeInformer: the node cache of the process, fed by a reflector on a thread of
 // its own.
 //
-// Handlers run on that thread, in the order of the changes; one that is added late
-// first gets an add for each cached node, on the caller's thread. A node whose
-// resourceVersion did not change during a new list is not announced again.
-// Thread-safe, but handlers must not call AddHandler, Start or Stop.
+// Each handler runs on a thread of its own (handler_queue.h); one that is added
+// late first gets an add for each cached node. A node whose resourceVersion did not
+// change during a new list is not announced again. Thread-safe, but handlers must
+// not call Stop.
 #ifndef OTC_HOST_KUBE_NODE_INFORMER_H_
 #define OTC_HOST_KUBE_NODE_INFORMER_H_
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "host/kube/handler_queue.h"
 #include "host/kube/informer.h"
 #include "host/kube/object_sink.h"
 #include "host/kube/proto_codec.h"
@@ -34,12 +34,12 @@ class NodeInformer final : public NodeLister, private ObjectSink {
 
   // Starts the thread; to be called once.
   void Start();
-  // Ends it and waits for it. The cache stays readable.
+  // Ends it and the handlers' threads, and waits for them. The cache stays readable.
   void Stop();
 
   NodePtr Get(const std::string& name) const override;
   std::vector<NodePtr> List() const override;
-  bool HasSynced() const override { return synced_.load(std::memory_order_acquire); }
+  bool HasSynced() const override;
   void AddHandler(NodeHandler handler) override;
 
  private:
@@ -58,13 +58,13 @@ class NodeInformer final : public NodeLister, private ObjectSink {
   Reflector reflector_;
   const std::shared_ptr<Cancellation> cancellation_ = Cancellation::Create();
   std::thread thread_;
-  std::atomic<bool> synced_ = false;
 
   NodeProtoDecoder decoder_;  // of the informer's thread
   Store gathered_;            // of the informer's thread
 
-  std::mutex notify_;                  // keeps the order of notifications; taken before mutex_
-  std::vector<NodeHandler> handlers_;  // guarded by notify_
+  mutable std::mutex notify_;  // keeps the order of notifications; taken before mutex_
+  std::vector<std::unique_ptr<HandlerQueue>> handlers_;  // guarded by notify_
+  bool synced_ = false;                                  // guarded by notify_
   mutable std::mutex mutex_;
   Store store_;  // guarded by mutex_
 };

@@ -4,6 +4,8 @@
 
 #include <deque>
 #include <mutex>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "host/kube/testing/kube_fixture.h"
@@ -85,16 +87,43 @@ class NodeInformerTest : public KubeTest {
     Play({EncodeWatchFrame("ERROR", "Status", EncodeStatus(410, "Expired", ""))}, true);
   }
 
-  NodeHandler Recorder(std::vector<std::string>* log) {
-    return [log](const NodePtr& before, const NodePtr& after) {
-      auto text = [](const NodePtr& node) {
-        return node ? node->meta.name + "@" + node->meta.resource_version + "/" + node->meta.uid
-                    : std::string("-");
+  // What a handler saw, in words; waits until it is what is expected.
+  class Seen {
+   public:
+    NodeHandler Handler() {
+      return [this](const NodePtr& before, const NodePtr& after) {
+        std::lock_guard lock(mutex_);
+        lines_.push_back(Text(before) + ">" + Text(after));
+        changed_.notify_all();
       };
-      log->push_back(text(before) + ">" + text(after));
-    };
-  }
+    }
+    std::vector<std::string> Take(std::size_t count) {
+      std::unique_lock lock(mutex_);
+      changed_.wait_for(lock, std::chrono::seconds(10), [&] { return lines_.size() >= count; });
+      return std::exchange(lines_, {});
+    }
+    // Waits for a line that ends so.
+    bool AwaitEnd(const std::string& end) {
+      std::unique_lock lock(mutex_);
+      return changed_.wait_for(lock, std::chrono::seconds(10), [&] {
+        for (const std::string& line : lines_) {
+          if (line.ends_with(end)) return true;
+        }
+        return false;
+      });
+    }
 
+   private:
+    static std::string Text(const NodePtr& node) {
+      return node ? node->meta.name + "@" + node->meta.resource_version + "/" + node->meta.uid
+                  : std::string("-");
+    }
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<std::string> lines_;
+  };
+
+  Seen seen_;  // outlives the informer
   FixedRandom random_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -107,16 +136,16 @@ class NodeInformerTest : public KubeTest {
 using Log = std::vector<std::string>;
 
 TEST_F(NodeInformerTest, KeepsTheCacheAndTellsHandlersInOrder) {
-  Log log;
-  informer_->AddHandler(Recorder(&log));
+  informer_->AddHandler(seen_.Handler());
   EXPECT_FALSE(informer_->HasSynced());
   Start();
   List("100", {MakeNode("b", "2"), MakeNode("a", "1")});
-  EXPECT_TRUE(informer_->HasSynced());
+  EXPECT_EQ(seen_.Take(2), (Log{"->a@1/u", "->b@2/u"}));
+  while (!informer_->HasSynced()) std::this_thread::yield();
   Event("MODIFIED", MakeNode("a", "101"));
   Event("ADDED", MakeNode("c", "102"));
   Event("DELETED", MakeNode("b", "103"));
-  EXPECT_EQ(log, (Log{"->a@1/u", "->b@2/u", "a@1/u>a@101/u", "->c@102/u", "b@103/u>-"}));
+  EXPECT_EQ(seen_.Take(3), (Log{"a@1/u>a@101/u", "->c@102/u", "b@103/u>-"}));
   std::vector<std::string> names;
   for (const NodePtr& node : informer_->List()) names.push_back(node->meta.name);
   EXPECT_EQ(names, (Log{"a", "c"}));
@@ -125,14 +154,13 @@ TEST_F(NodeInformerTest, KeepsTheCacheAndTellsHandlersInOrder) {
 }
 
 TEST_F(NodeInformerTest, C03_VanishedObjectsAreDeletedWithTheirLastState) {
-  Log log;
   Start();
   List("100", {MakeNode("a", "1"), MakeNode("b", "2"), MakeNode("c", "3")});
-  informer_->AddHandler(Recorder(&log));
-  log.clear();
+  informer_->AddHandler(seen_.Handler());
+  seen_.Take(3);
   Expire();
   List("200", {MakeNode("a", "1"), MakeNode("b", "150")});
-  EXPECT_EQ(log, (Log{"b@2/u>b@150/u", "c@3/u>-"})) << "a did not change and stays quiet";
+  EXPECT_EQ(seen_.Take(2), (Log{"b@2/u>b@150/u", "c@3/u>-"})) << "a did not change and stays quiet";
 }
 
 TEST_F(NodeInformerTest, UnchangedObjectsAreSharedByANewList) {
@@ -145,14 +173,13 @@ TEST_F(NodeInformerTest, UnchangedObjectsAreSharedByANewList) {
 }
 
 TEST_F(NodeInformerTest, C20_DeletedAndCreatedAgainInTheGapIsOneUpdateWithAnotherUid) {
-  Log log;
   Start();
   List("100", {MakeNode("a", "1", "u1")});
-  informer_->AddHandler(Recorder(&log));
-  log.clear();
+  informer_->AddHandler(seen_.Handler());
+  seen_.Take(1);
   Expire();
   List("200", {MakeNode("a", "150", "u2")});
-  EXPECT_EQ(log, (Log{"a@1/u1>a@150/u2"}));
+  EXPECT_EQ(seen_.Take(1), (Log{"a@1/u1>a@150/u2"}));
 }
 
 TEST_F(NodeInformerTest, C22_ChangingACopyLeavesTheCacheAlone) {
@@ -167,23 +194,55 @@ TEST_F(NodeInformerTest, C22_ChangingACopyLeavesTheCacheAlone) {
 TEST_F(NodeInformerTest, C23_LateHandlerGetsEveryCachedObjectOnce) {
   Start();
   List("100", {MakeNode("a", "1"), MakeNode("b", "2")});
-  Log log;
-  informer_->AddHandler(Recorder(&log));
-  EXPECT_EQ(log, (Log{"->a@1/u", "->b@2/u"}));
+  informer_->AddHandler(seen_.Handler());
+  EXPECT_EQ(seen_.Take(2), (Log{"->a@1/u", "->b@2/u"}));
   Event("ADDED", MakeNode("c", "101"));
-  EXPECT_EQ(log.size(), 3u);
+  EXPECT_EQ(seen_.Take(1), (Log{"->c@101/u"}));
 }
 
 TEST_F(NodeInformerTest, RepeatedAndUnknownEventsAreTakenForWhatTheyMean) {
-  Log log;
   Start();
   List("100", {MakeNode("a", "1")});
-  informer_->AddHandler(Recorder(&log));
-  log.clear();
+  informer_->AddHandler(seen_.Handler());
+  seen_.Take(1);
   Event("ADDED", MakeNode("a", "101"));
   Event("MODIFIED", MakeNode("new", "102"));
   Event("DELETED", MakeNode("never-seen", "103"));
-  EXPECT_EQ(log, (Log{"a@1/u>a@101/u", "->new@102/u"}));
+  EXPECT_EQ(seen_.Take(2), (Log{"a@1/u>a@101/u", "->new@102/u"}));
+}
+
+TEST_F(NodeInformerTest, C24_ASlowHandlerDelaysNeitherOthersNorTheCache) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool released = false;
+  Log slow;
+  informer_->AddHandler([&](const NodePtr& before, const NodePtr& after) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return released; });
+    slow.push_back((before ? before->meta.resource_version : "-") + ">" +
+                   (after ? after->meta.resource_version : "-"));
+    changed.notify_all();
+  });
+  informer_->AddHandler(seen_.Handler());
+  Start();
+  List("100", {MakeNode("a", "1")});
+  Event("ADDED", MakeNode("b", "2"));
+  for (int version = 101; version < 110; ++version) {
+    Event("MODIFIED", MakeNode("b", std::to_string(version)));
+  }
+  // The quick one got everything, however it was merged on the way.
+  EXPECT_TRUE(seen_.AwaitEnd(">b@109/u"));
+  Event("ADDED", MakeNode("gone", "110"));
+  Event("DELETED", MakeNode("gone", "111"));
+  EXPECT_EQ(informer_->Get("b")->meta.resource_version, "109");
+  EXPECT_FALSE(informer_->HasSynced()) << "one handler has not seen the first list";
+  std::unique_lock lock(mutex);
+  released = true;
+  changed.notify_all();
+  changed.wait_for(lock, std::chrono::seconds(10), [&] { return slow.size() == 2; });
+  EXPECT_EQ(slow, (Log{"->1", "->109"})) << "what waited was merged, node by node";
+  lock.unlock();
+  while (!informer_->HasSynced()) std::this_thread::yield();
 }
 
 TEST_F(NodeInformerTest, StopsAtOnceWhileAWatchIsSilent) {
