@@ -100,6 +100,13 @@ class AllInterfaces : public otc::Plugin,
     if (request == "throw") throw std::runtime_error("echo");
     return std::string(request);
   }
+  // The request three times.
+  otc::Status Repeat(std::string_view request, const otc::Call& call) {
+    for (int i = 0; i < 3; ++i) {
+      OTC_RETURN_IF_ERROR(call.EmitBytes(OTC_EMIT_RESULT, request));
+    }
+    return otc::Status::Ok();
+  }
 
  private:
   static pb::LoadBalancerResult Result(bool exists) {
@@ -114,8 +121,9 @@ class AllInterfaces : public otc::Plugin,
 
 struct EchoService {
   static constexpr otc_grpc_method kMethods[] = {
-      otc::GrpcUnary<AllInterfaces, &AllInterfaces::Echo>("/test.Echo/Echo", OTC_GRPC_INSTANT)};
-  static constexpr otc_grpc_service_1 kTable = {sizeof(otc_grpc_service_1), 0, kMethods, 1};
+      otc::GrpcUnary<AllInterfaces, &AllInterfaces::Echo>("/test.Echo/Echo", OTC_GRPC_INSTANT),
+      otc::GrpcServerStream<AllInterfaces, &AllInterfaces::Repeat>("/test.Echo/Repeat")};
+  static constexpr otc_grpc_service_1 kTable = {sizeof(otc_grpc_service_1), 0, kMethods, 2};
   static constexpr otc_interface kInterface = {otc::Str("otc.grpc-service/draft-1"), &kTable};
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "sdk/harness/harness.h"
 
@@ -122,6 +123,9 @@ TEST_F(Layer, GrpcBytesPassThrough) {
   const CallResult call = instance_->Grpc("/test.Echo/Echo", "\x01\xFF raw");
   ASSERT_TRUE(call.ok());
   EXPECT_EQ(call.results[0], "\x01\xFF raw");
+  const CallResult stream = instance_->Grpc("/test.Echo/Repeat", "x");
+  EXPECT_TRUE(stream.ok());
+  EXPECT_EQ(stream.results, (std::vector<std::string>{"x", "x", "x"}));
   EXPECT_EQ(instance_->Grpc("/test.Echo/Other", "").code, OTC_UNIMPLEMENTED);
 }
 

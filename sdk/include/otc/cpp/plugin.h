@@ -228,6 +228,19 @@ constexpr otc_grpc_method GrpcUnary(std::string_view path, std::uint32_t flags =
                          OTC_GRPC_UNARY, flags};
 }
 
+// The same for a server stream: `Method` is Status (P::*)(std::string_view,
+// const Call&) and sends each message with call.EmitBytes(OTC_EMIT_RESULT, …).
+template <typename P, Status (P::*Method)(std::string_view, const Call&)>
+constexpr otc_grpc_method GrpcServerStream(std::string_view path) {
+  return otc_grpc_method{Str(path),
+                         [](void* self, const otc_call* raw, otc_bytes bytes) -> std::int32_t {
+                           return glue::Guard(raw, [&](const Call& call) {
+                             return (static_cast<P*>(self)->*Method)(View(bytes), call);
+                           });
+                         },
+                         OTC_GRPC_SERVER_STREAM, 0};
+}
+
 }  // namespace otc
 
 // Makes the descriptor and the entry of a plugin. `Type` is the instance class,
