@@ -18,12 +18,16 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// A door that jobs wait behind.
-struct Door {
-  std::atomic<bool> open{false};
+// A door that jobs wait behind. Jobs keep a copy: they may outlive their test.
+class Door {
+ public:
+  void Open() { *open_ = true; }
   void Pass() const {
-    while (!open) std::this_thread::sleep_for(milliseconds(1));
+    while (!*open_) std::this_thread::sleep_for(milliseconds(1));
   }
+
+ private:
+  std::shared_ptr<std::atomic<bool>> open_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 struct PoolFixture : testing::Test {
@@ -77,7 +81,7 @@ TEST_F(Pool, NoMoreThanItsWorkersRunAtOnce) {
   Door door;
   std::atomic<int> running{0};
   for (int i = 0; i < 3; ++i) {
-    Begin("a", [&] {
+    Begin("a", [&running, door] {
       ++running;
       door.Pass();
     });
@@ -85,12 +89,12 @@ TEST_F(Pool, NoMoreThanItsWorkersRunAtOnce) {
   ASSERT_TRUE(Eventually([&] { return running == 3; }));
   const auto refused = pool->Acquire("a", context.WithTimeout(Duration::zero()));
   EXPECT_EQ(refused.status().code(), Code::kDeadlineExceeded);
-  door.open = true;
+  door.Open();
 }
 
 TEST_F(Pool, AFullLaneDoesNotHoldUpOthers) {
   Door door;
-  Begin("narrow", [&] { door.Pass(); });
+  Begin("narrow", [door] { door.Pass(); });
   std::thread waiting([&] {
     const auto place = pool->Acquire("narrow", context);
     ASSERT_TRUE(place.ok());
@@ -99,38 +103,38 @@ TEST_F(Pool, AFullLaneDoesNotHoldUpOthers) {
   std::atomic<bool> done{false};
   Begin("wide", [&] { done = true; });
   EXPECT_TRUE(Eventually([&] { return done.load(); }));
-  door.open = true;
+  door.Open();
   waiting.join();
 }
 
 TEST_F(Pool, AWaitingCallerIsWokenByItsCancellation) {
   Door door;
-  for (int i = 0; i < 3; ++i) Begin("a", [&] { door.Pass(); });
+  for (int i = 0; i < 3; ++i) Begin("a", [door] { door.Pass(); });
   context.cancellation = Cancellation::Create();
   std::thread other([&] { context.cancellation->Cancel("ClientGone"); });
   EXPECT_EQ(pool->Acquire("a", context).status().reason(), "ClientGone");
   other.join();
-  door.open = true;
+  door.Open();
 }
 
 TEST_F(Pool, AWrittenOffWorkerIsReplacedAndEndsWhenItsJobReturns) {
   Door door;
-  const auto lost = Begin("narrow", [&] { door.Pass(); });
+  const auto lost = Begin("narrow", [door] { door.Pass(); });
   EXPECT_TRUE(pool->WriteOff(lost));
   EXPECT_FALSE(pool->WriteOff(lost)) << "once";
   EXPECT_EQ(pool->Lost(), 1);
   std::atomic<bool> done{false};
   Begin("narrow", [&] { done = true; });
   EXPECT_TRUE(Eventually([&] { return done.load(); })) << "the lane is free again";
-  door.open = true;
+  door.Open();
   EXPECT_TRUE(Eventually([&] { return pool->Lost() == 0; }));
 }
 
 TEST_F(Pool, PauseWaitsForJobsAndHoldsNewOnes) {
   Door door;
-  Begin("a", [&] { door.Pass(); });
+  Begin("a", [door] { door.Pass(); });
   EXPECT_FALSE(pool->Pause(context.WithTimeout(Duration::zero()))) << "a job runs";
-  door.open = true;
+  door.Open();
   EXPECT_TRUE(pool->Pause(context));
   EXPECT_FALSE(pool->Acquire("a", context.WithTimeout(Duration::zero())).ok());
   pool->Resume();
@@ -139,22 +143,22 @@ TEST_F(Pool, PauseWaitsForJobsAndHoldsNewOnes) {
 
 TEST_F(Pool, PauseIsNeverTrueWhileALostJobRuns) {
   Door door;
-  pool->WriteOff(Begin("a", [&] { door.Pass(); }));
+  pool->WriteOff(Begin("a", [door] { door.Pass(); }));
   EXPECT_FALSE(pool->Pause(context));
-  door.open = true;
+  door.Open();
   ASSERT_TRUE(Eventually([&] { return pool->Lost() == 0; }));
   EXPECT_TRUE(pool->Pause(context));
 }
 
 TEST_F(Pool, CloseReleasesWaitersAndRefusesNewOnes) {
   Door door;
-  for (int i = 0; i < 3; ++i) Begin("a", [&] { door.Pass(); });
+  for (int i = 0; i < 3; ++i) Begin("a", [door] { door.Pass(); });
   std::thread waiting(
       [&] { EXPECT_EQ(pool->Acquire("a", context).status().reason(), "NotStarted"); });
   pool->Close();  // the running ones are written off
   waiting.join();
   EXPECT_EQ(pool->Acquire("a", context).status().reason(), "NotStarted");
-  door.open = true;
+  door.Open();
   EXPECT_TRUE(Eventually([&] { return pool->Lost() == 0; }));
 }
 
