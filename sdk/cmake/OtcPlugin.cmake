@@ -91,7 +91,7 @@ function(otc_add_plugin name)
     OTC_PLUGIN_LICENCE="${ARG_LICENCE}")
   target_compile_options(
     ${name} PRIVATE -Wall -Wextra -fstack-protector-strong -fstack-clash-protection
-    -ffunction-sections -fdata-sections $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
+    -ffunction-sections -fdata-sections)
   target_link_options(
     ${name} PRIVATE -Wl,-z,now -Wl,-z,relro -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,-z,text
     -Wl,--exclude-libs,ALL -Wl,--as-needed -Wl,--gc-sections -Wl,--build-id
