@@ -15,8 +15,6 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr char kInitialEventsEnd[] = "k8s.io/initial-events-end";
-constexpr std::size_t kBatchBytes = 64 * 1024;
 constexpr std::size_t kBatchChanges = 500;
 
 ApiError ContinueExpired(const std::string& last_key) {
@@ -40,11 +38,6 @@ std::string KeyOf(const StoredObject& object) {
   return ObjectKey(object.namespace_name(), object.name());
 }
 
-bool InScope(const RequestInfo& info, const Selector& selector, const StoredObject& object) {
-  return (info.namespace_name.empty() || object.namespace_name() == info.namespace_name) &&
-         (info.name.empty() || object.name() == info.name) && selector.Matches(object);
-}
-
 std::string EncodeJsonList(const ResourceInfo& resource, const Json& meta,
                            const std::vector<ObjectPtr>& items) {
   std::size_t size = 256;
@@ -65,137 +58,6 @@ std::string EncodeJsonList(const ResourceInfo& resource, const Json& meta,
 }
 
 }  // namespace
-
-// One open watch: encodes events, batches them, applies the watch's faults.
-class ListWatch::Stream {
- public:
-  Stream(const RequestInfo& info, Selector selector, Format format, const WatchFault& fault,
-         const TableOptions& table, ResponseWriter& writer)
-      : info_(info),
-        selector_(std::move(selector)),
-        format_(format),
-        fault_(fault),
-        table_(table),
-        writer_(writer) {}
-
-  bool Begin() {
-    open_ = writer_.BeginStream(200, ContentTypeOf(format_, true));
-    batch_ += fault_.raw_frame;
-    return open_;
-  }
-
-  void Event(const char* type, const ObjectPtr& object) {
-    if (!open_ || FaultEnds()) {
-      return;
-    }
-    Append(type, object);
-    ++events_;
-    if (batch_.size() >= kBatchBytes) {
-      Flush();
-    }
-    FaultEnds();
-  }
-
-  void Apply(const Change& change) {
-    const bool was = change.previous != nullptr && InScope(info_, selector_, *change.previous);
-    const bool is =
-        change.type != ChangeType::kDeleted && InScope(info_, selector_, *change.object);
-    if (is) {
-      Event(was ? "MODIFIED" : "ADDED", change.object);
-    } else if (was && change.type == ChangeType::kDeleted) {
-      Event("DELETED", change.object);
-    } else if (was) {
-      // Left the selection: the state before, under the new version.
-      Json document = change.previous->Document();
-      document["metadata"]["resourceVersion"] = std::to_string(change.version);
-      Event("DELETED", std::make_shared<StoredObject>(*info_.resource, document, change.version));
-    }
-  }
-
-  void Bookmark(std::uint64_t version, bool initial_events_end) {
-    if (!open_ || fault_.no_bookmarks || (initial_events_end && fault_.no_initial_events_end)) {
-      return;
-    }
-    Json document = {{"metadata", {{"resourceVersion", std::to_string(version)}}}};
-    if (initial_events_end) {
-      document["metadata"]["annotations"][kInitialEventsEnd] = "true";
-    }
-    Append("BOOKMARK", std::make_shared<StoredObject>(*info_.resource, document, version));
-    Flush();
-  }
-
-  void Error(const Json& status) {
-    if (!open_) {
-      return;
-    }
-    if (format_ == Format::kProtobuf) {
-      batch_ += WatchFrame("ERROR", EncodeStatus(status, format_));
-    } else {
-      batch_ += "{\"type\":\"ERROR\",\"object\":" + DumpJson(status) + "}\n";
-    }
-    End();
-  }
-
-  void Flush() {
-    if (open_ && !batch_.empty()) {
-      open_ = writer_.Chunk(batch_);
-      batch_.clear();
-    }
-  }
-
-  void End() {
-    Flush();
-    if (open_) {
-      writer_.EndStream();
-      open_ = false;
-    }
-  }
-
-  bool open() const { return open_; }
-  const Selector& selector() const { return selector_; }
-  ResponseWriter& writer() { return writer_; }
-  // Ends the stream if a fault says so at this number of events.
-  bool FaultEnds() {
-    if (!open_) {
-      return true;
-    }
-    if (fault_.end_after_events && events_ >= *fault_.end_after_events) {
-      End();
-    } else if (fault_.expire_after_events && events_ >= *fault_.expire_after_events) {
-      Error(Expired("too old resource version: 1 (2)").ToStatus());
-    } else if (fault_.error_after_events && events_ >= *fault_.error_after_events) {
-      Error(fault_.error_status);
-    }
-    return !open_;
-  }
-
- private:
-  void Append(const char* type, const ObjectPtr& object) {
-    if (format_ == Format::kProtobuf) {
-      batch_ += WatchFrame(type, EncodeObject(*object, format_));
-      return;
-    }
-    batch_.append("{\"type\":\"").append(type).append("\",\"object\":");
-    if (format_ == Format::kTable) {
-      const Json meta = {{"resourceVersion", std::to_string(object->version())}};
-      batch_ += DumpJson(MakeTable(*info_.resource, meta, {object}, table_));
-      table_.with_columns = false;
-    } else {
-      batch_ += object->json();
-    }
-    batch_ += "}\n";
-  }
-
-  const RequestInfo& info_;
-  const Selector selector_;
-  const Format format_;
-  const WatchFault& fault_;
-  TableOptions table_;
-  ResponseWriter& writer_;
-  std::string batch_;
-  std::uint64_t events_ = 0;
-  bool open_ = false;
-};
 
 TableOptions ListWatch::TableOptionsOf(const ListOptions& options) const {
   TableOptions table;
@@ -329,7 +191,8 @@ std::optional<ApiError> ListWatch::Watch(const RequestInfo& info, const ListOpti
     std::lock_guard<std::mutex> lock(mutex_);
     event_fds_.insert(event_fd);
   }
-  Stream stream(info, std::move(selector.value()), format, fault, TableOptionsOf(options), writer);
+  WatchStream stream(info, std::move(selector.value()), format, fault, TableOptionsOf(options),
+                     writer);
   std::uint64_t since = options.resource_version;
   if (stream.Begin() && !stream.FaultEnds()) {
     const std::uint64_t newest = store_.CacheVersion(resource);
@@ -367,7 +230,7 @@ std::optional<ApiError> ListWatch::Watch(const RequestInfo& info, const ListOpti
   return std::nullopt;
 }
 
-void ListWatch::Follow(Stream& stream, const RequestInfo& info, const ListOptions& options,
+void ListWatch::Follow(WatchStream& stream, const RequestInfo& info, const ListOptions& options,
                        std::uint64_t since, int event_fd) {
   const std::uint64_t seconds =
       options.timeout_seconds > 0 ? options.timeout_seconds : DefaultTimeoutSeconds();

@@ -21,6 +21,7 @@
 #include "tests/sim/kube/selectors.h"
 #include "tests/sim/kube/store.h"
 #include "tests/sim/kube/table.h"
+#include "tests/sim/kube/watch_stream.h"
 
 namespace otc::kubesim {
 
@@ -43,12 +44,10 @@ class ListWatch {
   std::size_t active_watches() const;
 
  private:
-  class Stream;
-
   TableOptions TableOptionsOf(const ListOptions& options) const;
   ApiResult<Snapshot> SnapshotFor(const RequestInfo& info, const ListOptions& options,
                                   std::string& after_key) const;
-  void Follow(Stream& stream, const RequestInfo& info, const ListOptions& options,
+  void Follow(WatchStream& stream, const RequestInfo& info, const ListOptions& options,
               std::uint64_t since, int event_fd);
 
   Store& store_;

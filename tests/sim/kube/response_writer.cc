@@ -53,15 +53,14 @@ std::string ResponseWriter::Head(int status, std::string_view content_type,
   return head + "\r\n";
 }
 
-void ResponseWriter::SetStatus(int status) {
-  status_ = status;
+void ResponseWriter::TellStatus(int status) {
   if (on_status_) {
     on_status_(status);
   }
 }
 
 bool ResponseWriter::Send(int status, std::string_view content_type, std::string_view body) {
-  SetStatus(status);
+  TellStatus(status);
   const std::string head =
       Head(status, content_type, "Content-Length: " + std::to_string(body.size()) + "\r\n");
   // One write for small answers: one TCP segment, one TLS record.
@@ -74,7 +73,7 @@ bool ResponseWriter::Send(int status, std::string_view content_type, std::string
 }
 
 bool ResponseWriter::BeginStream(int status, std::string_view content_type) {
-  SetStatus(status);
+  TellStatus(status);
   return Put(Head(status, content_type, "Transfer-Encoding: chunked\r\n"));
 }
 
@@ -100,7 +99,7 @@ bool ResponseWriter::EndStream() {
 }
 
 bool ResponseWriter::Raw(std::string_view bytes) {
-  SetStatus(-1);
+  TellStatus(-1);
   const bool sent = Put(bytes);
   if (sent) {
     End(EndStyle::kFin);

@@ -57,23 +57,19 @@ class ResponseWriter {
   // Sleeps as Connection::WaitActivity.
   WaitResult Wait(int timeout_ms, int other_fd);
 
-  int status() const { return status_; }
-  std::uint64_t bytes_sent() const { return sent_; }
   // The connection can serve another request.
   bool reusable() const { return !ended_ && complete_ && !fault_.close_after; }
-  bool started() const { return status_ != 0; }
 
  private:
   bool Put(std::string_view bytes);
   std::string Head(int status, std::string_view content_type, const std::string& framing) const;
 
-  void SetStatus(int status);
+  void TellStatus(int status);
 
   Connection& connection_;
   std::function<void(int)> on_status_;
   WireFault fault_;
   std::map<std::string, std::string> headers_;
-  int status_ = 0;
   std::uint64_t sent_ = 0;
   bool ended_ = false;
   bool complete_ = false;
