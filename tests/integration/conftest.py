@@ -20,6 +20,7 @@ class World:
 
     def __init__(self, folder):
         self.folder = str(folder)
+        os.makedirs(self.folder, exist_ok=True)
         self.sim = OtcSim(BUILD, self.folder)
         self.kube = KubeSim(BUILD, self.folder)
         self.hosts = []

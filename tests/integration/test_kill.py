@@ -86,8 +86,9 @@ def kill_at(folder, deletion, where, number, after):
         else:
             rule = world.kube.control.json("POST", "faults", {
                 "match": {"target": "^/api/v1/(nodes/|namespaces/default/events)",
-                          "userAgent": "otc-host/", "skip": number - 1, "times": 1},
-                "action": {"hang": True, "afterCommit": after}})["ids"][0]
+                          "userAgent": "otc-host/"},
+                "skip": number - 1, "times": 1,
+                "action": {"hang": True, "when": "after" if after else "before"}})["ids"][0]
 
             def reached():
                 return any(f["id"] == rule and f["hits"] > 0

@@ -104,7 +104,7 @@ class OtcSim:
         return self.control.json("POST", "faults", rule)["ids"][0]
 
     def fired(self, rule):
-        return sum(f["fired"] for f in self.control.json("GET", "faults")["faults"]
+        return sum(f["fired"] for f in self.control.json("GET", "faults")
                    if f["id"] == rule)
 
     def clear_faults(self):
