@@ -176,6 +176,7 @@ std::vector<SectionSchema> MakeSchema() {
 
 std::string DidYouMean(const std::string& word, const std::vector<std::string>& names) {
   std::vector<std::string> lower;
+  lower.reserve(names.size());
   for (const std::string& name : names) lower.push_back(ToLower(name));
   const std::optional<std::string> nearest = Nearest(ToLower(word), lower);
   if (!nearest) return "";
@@ -226,10 +227,10 @@ class Loader {
     for (const auto& [name, set] : section.keys) {
       names.push_back(name);
       if (!EqualsIgnoreCase(name, entry.key)) continue;
-      seen_[section.name + "/" + name] = entry.line;
+      if (section.name == "Global") seen_[name] = entry.line;
       if (IsSecret(name)) redactor_.Add(std::string(TrimSpace(entry.value)));
       const std::string error = set(config_, entry.value);
-      if (!error.empty()) Error(entry.line, name + " " + error);
+      if (!error.empty()) Error(entry.line, std::string(name).append(" ").append(error));
       if (section.name != "Global") config_.sections[section.name][name] = entry.value;
       return;
     }
@@ -239,7 +240,7 @@ class Loader {
   }
 
   int Seen(const std::string& key) const {
-    const auto found = seen_.find("Global/" + key);
+    const auto found = seen_.find(key);
     return found == seen_.end() ? 0 : found->second;
   }
 
@@ -285,7 +286,7 @@ class Loader {
   CloudConfig config_;
   std::vector<std::pair<int, std::string>> errors_;
   std::map<std::string, int> lines_;  // of known sections
-  std::map<std::string, int> seen_;   // "Section/key" to its line
+  std::map<std::string, int> seen_;   // of keys in [Global]
   // A last net: a key pasted as the value of another setting is not shown either.
   SecretRedactor redactor_;
 };

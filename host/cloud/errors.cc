@@ -20,7 +20,7 @@ using Poco::JSON::Array;
 using Poco::JSON::Object;
 
 constexpr std::size_t kMaxMessageBytes = 1024;
-constexpr std::size_t kMaxJsonBytes = 64 * 1024;  // an error body larger than this is no error body
+constexpr std::size_t kMaxJsonBytes = 64u << 10;  // an error body larger than this is no error body
 
 constexpr std::string_view kCodeNames[] = {"error_code", "code", "type"};
 constexpr std::string_view kMessageNames[] = {"error_msg", "message",     "error_message",
@@ -103,12 +103,12 @@ void ReadObject(const Object& top, CloudError& error, bool nested_allowed) {
     for (const std::string& name : top.getNames()) {  // in the order of the text
       const Poco::Dynamic::Var value = top.get(name);
       if (value.type() == typeid(Object::Ptr)) {
-        const auto object = value.extract<Object::Ptr>();
+        const auto& object = value.extract<Object::Ptr>();
         if (object.isNull()) continue;
         error.kind = name;
         ReadMembers(*object, error);
       } else if (value.type() == typeid(Array::Ptr)) {  // internalError, fail
-        const auto array = value.extract<Array::Ptr>();
+        const auto& array = value.extract<Array::Ptr>();
         if (array.isNull() || array->size() == 0 || !array->isObject(0)) continue;
         error.kind = name;
         ReadMembers(*array->getObject(0), error);

@@ -13,9 +13,9 @@ namespace {
 using plugin::v1::CloudRequest;
 
 constexpr std::string_view kProjectPlaceholder = "{project_id}";
-constexpr std::size_t kMaxTargetBytes = 32 * 1024;       // of the gateway
-constexpr std::size_t kMaxHeaderBytes = 32 * 1024;       // of the gateway, all of them together
-constexpr std::size_t kMaxBodyBytes = 12 * 1024 * 1024;  // of the gateway
+constexpr std::size_t kMaxTargetBytes = 32u << 10;       // of the gateway
+constexpr std::size_t kMaxHeaderBytes = 32u << 10;       // of the gateway, all of them together
+constexpr std::size_t kMaxBodyBytes = 12u << 20;         // of the gateway
 constexpr std::uint64_t kDefaultAnswerBytes = 4u << 20;  // of the plugin ABI
 constexpr std::uint64_t kMaxAnswerBytes = 64u << 20;     // of the plugin ABI, all records
 constexpr std::size_t kMaxPurposeBytes = 64;

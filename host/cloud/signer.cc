@@ -130,7 +130,8 @@ std::string FormatSdkDate(WallTime time) {
   return text;
 }
 
-Signer::Signer(Credentials credentials, SignForm form, std::string region, std::string service)
+Signer::Signer(const Credentials& credentials, SignForm form, std::string region,
+               std::string service)
     : credentials_{std::string(TrimSpace(credentials.access_key)),
                    std::string(TrimSpace(credentials.secret_key)),
                    std::string(TrimSpace(credentials.security_token))},

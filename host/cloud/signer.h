@@ -71,7 +71,8 @@ struct Credentials {
 class Signer {
  public:
   // Blanks around the keys are dropped: files with a final newline are common.
-  Signer(Credentials credentials, SignForm form, std::string region = "", std::string service = "");
+  Signer(const Credentials& credentials, SignForm form, std::string region = "",
+         std::string service = "");
 
   // The headers that turn the request into a signed one: X-Sdk-Date,
   // X-Security-Token (temporary keys only) and Authorization. Signed are `host`,
