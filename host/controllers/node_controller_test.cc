@@ -214,6 +214,19 @@ TEST_F(Controller, P_D8_FiveHundredNewNodesNeedAHandfulOfCalls) {
   EXPECT_LE(clock_.Now() - begin, seconds(60));
 }
 
+TEST_F(Controller, P_D8_NodesThatArriveWithinTheWindowShareACall) {
+  Start();
+  ASSERT_TRUE(clock_.AwaitWaiters(2));
+  Join("a");
+  ASSERT_TRUE(
+      RunUntil([&] { return clock_.EarliestDeadline() - clock_.Now() <= milliseconds(100); },
+               Duration::zero()));
+  Join("b");
+  ASSERT_TRUE(RunUntil([&] { return events_.Count("Synced") == 2; }, milliseconds(10)));
+  ASSERT_EQ(DescribeCalls(), 1);
+  EXPECT_EQ(instances_.Calls()[0].names, (std::vector<std::string>{"a", "b"}));
+}
+
 TEST_F(Controller, P_D8_WhatFailedTogetherIsTriedAgainTogether) {
   lister_.SetSynced(false);
   for (int i = 0; i < 200; ++i) Join("n" + std::to_string(i));

@@ -192,6 +192,15 @@ TEST_F(Initializer, N12_AtMostTwentyTriesFiftyMillisecondsApart) {
   EXPECT_TRUE(IsUninitialized(Stored("a")));
 }
 
+TEST_F(Initializer, N12_NothingIsSentAgainBeforeTheWatchHasCaughtUp) {
+  Join("a");
+  api_.MirrorTo(nullptr);
+  api_.ChangeNode("a", R"({"metadata":{"labels":{"who":"else"}}})");
+  Ticker ticker(clock_, milliseconds(50));
+  EXPECT_EQ(Sync({"a"}), std::vector<std::string>{"a"});
+  EXPECT_EQ(Writes(), 1);
+}
+
 TEST_F(Initializer, N13_FieldsThatTheHostDoesNotKnowSurvive) {
   instances_.Set("a", FullServer("a"));
   api_.PutNodeJson(R"({"metadata":{"name":"a","uid":"u","annotations":{"x/y":"z"},

@@ -92,6 +92,56 @@ TEST_F(Election, E10_LeadershipEndsTwelveSecondsAfterTheLastSuccess) {
   EXPECT_EQ(a.lost_, 1) << "stepping down happens once";
 }
 
+// Renewals are answered four seconds late, until nothing is answered at all.
+class SlowApi final : public kube::ForwardingKubeApi {
+ public:
+  SlowApi(kube::KubeApi& api, FakeClock& clock) : ForwardingKubeApi(api), clock_(clock) {}
+
+  Result<kube::Lease> GetLease(const std::string& namespace_name, const std::string& name,
+                               const CallContext& context) override {
+    if (down) return Status(Code::kUnavailable, "Down", "no API server");
+    return ForwardingKubeApi::GetLease(namespace_name, name, context);
+  }
+  Result<kube::Lease> UpdateLease(const kube::Lease& lease, const CallContext& context) override {
+    if (down) return Status(Code::kUnavailable, "Down", "no API server");
+    const MonoTime sent = clock_.Now();
+    clock_.Advance(seconds(4));
+    auto stored = ForwardingKubeApi::UpdateLease(lease, context);
+    if (stored.ok()) last_sent = sent.time_since_epoch();
+    return stored;
+  }
+
+  std::atomic<bool> down{false};
+  std::atomic<Duration> last_sent{Duration::zero()};
+
+ private:
+  FakeClock& clock_;
+};
+
+// Time counts from when the last successful renewal was sent.
+TEST_F(Election, E10_TimeRunsFromTheSendingOfTheLastRenewal) {
+  SlowApi slow(api_, clock_);
+  Candidate a(slow, clock_, "me");
+  ASSERT_TRUE(Lead(a));
+  Run(seconds(20), milliseconds(100));
+  slow.down = true;
+  std::this_thread::sleep_for(milliseconds(20));  // a renewal under way ends
+  const MonoTime sent(slow.last_sent.load());
+  MonoTime last_admitted{};
+  ASSERT_TRUE(RunUntil(
+      [&] {
+        const auto until = a->gate().Admit();
+        if (until.ok()) {
+          last_admitted = clock_.Now();
+          EXPECT_EQ(*until, sent + seconds(15));
+        }
+        return a.lost_ > 0;
+      },
+      milliseconds(50)));
+  EXPECT_LE(last_admitted - sent, seconds(10));
+  EXPECT_LE(a.LostAt() - sent, seconds(12) + milliseconds(200));
+}
+
 TEST_F(Election, E11_AHangingRequestIsAbortedAfterFiveSeconds) {
   HangingApi hanging(api_);
   Candidate a(hanging, clock_, "me");
