@@ -51,8 +51,8 @@ class Description {
 
   Status Run() {
     OTC_RETURN_IF_ERROR(SortNodes());
-    if (Few(by_id_.size() + by_name_.size())) OTC_RETURN_IF_ERROR(AskDirectly());
-    if (by_id_.empty() && Few(by_name_.size())) {
+    if (Few(by_id_.size() + by_name_.size())) {
+      OTC_RETURN_IF_ERROR(AskDirectly());
       OTC_RETURN_IF_ERROR(SearchNames());
     } else {
       OTC_RETURN_IF_ERROR(ReadList());
@@ -87,12 +87,17 @@ class Description {
   Status AskDirectly() {
     std::vector<Lookup> lookups;
     for (const auto& [id, nodes] : by_id_) lookups.push_back({id, nodes, nullptr});
-    for (const pb::Node* node : by_name_) {
-      if (IsUuid(node->system_uuid()))
-        lookups.push_back({LowerCase(node->system_uuid()), {}, node});
-    }
+    AddUuids(&lookups);
     by_id_.clear();
+    uuids_asked_ = request_.max_age_ms() == 0;
     return Ask(lookups, "describe", request_.max_age_ms());
+  }
+
+  void AddUuids(std::vector<Lookup>* lookups) const {
+    for (const pb::Node* node : by_name_) {
+      if (!IsUuid(node->system_uuid())) continue;
+      lookups->push_back({LowerCase(node->system_uuid()), {}, node});
+    }
   }
 
   // Asks for the servers of `lookups` and says what is certain. Answers from a
@@ -225,10 +230,7 @@ class Description {
   Status LookUpTheRest() {
     std::vector<Lookup> lookups;
     for (const auto& [id, nodes] : by_id_) lookups.push_back({id, nodes, nullptr});
-    for (const pb::Node* node : by_name_) {
-      if (IsUuid(node->system_uuid()))
-        lookups.push_back({LowerCase(node->system_uuid()), {}, node});
-    }
+    if (!uuids_asked_) AddUuids(&lookups);
     by_id_.clear();
     if (lookups.size() > kMaxLookups) OTC_RETURN_IF_ERROR(Defer(&lookups));
     OTC_RETURN_IF_ERROR(Ask(lookups, "prove", 0));
@@ -277,6 +279,7 @@ class Description {
   // Nodes of which nothing has been said yet.
   std::map<std::string, std::vector<const pb::Node*>> by_id_;  // by server id
   std::vector<const pb::Node*> by_name_;                       // without a providerID
+  bool uuids_asked_ = false;  // their system UUIDs were asked for, past any cache
 };
 
 }  // namespace
