@@ -55,7 +55,7 @@ void Dump(const Object& vector) {
   std::string host;
   const Array::Ptr listed = vector.getArray("signed_headers");
   for (const auto& item : *listed) {
-    const auto pair = item.extract<Array::Ptr>();
+    const auto& pair = item.extract<Array::Ptr>();
     const Header header{pair->getElement<std::string>(0), pair->getElement<std::string>(1)};
     canonical_headers.push_back(header);
     if (host::EqualsIgnoreCase(header.name, "host")) {

@@ -174,7 +174,7 @@ bool JsonFields::Strings(const std::string& key, std::vector<std::string>* out) 
   if (value.isEmpty()) return false;
   std::vector<std::string> strings;
   if (value.type() == typeid(JsonArray::Ptr)) {
-    const auto array = value.extract<JsonArray::Ptr>();
+    const auto& array = value.extract<JsonArray::Ptr>();
     for (const Var& item : *array) {
       if (!item.isString()) break;
       strings.push_back(item.extract<std::string>());
@@ -218,7 +218,7 @@ std::vector<JsonObject::Ptr> JsonFields::Objects(const std::string& key) {
   std::vector<JsonObject::Ptr> objects;
   if (value.isEmpty()) return objects;
   if (value.type() == typeid(JsonArray::Ptr)) {
-    const auto array = value.extract<JsonArray::Ptr>();
+    const auto& array = value.extract<JsonArray::Ptr>();
     for (const Var& item : *array) {
       if (item.type() == typeid(JsonObject::Ptr))
         objects.push_back(item.extract<JsonObject::Ptr>());

@@ -37,7 +37,7 @@ std::vector<Vector> Vectors() {
   const auto list = Poco::JSON::Parser().parse(text.str()).extract<Array::Ptr>();
   std::vector<Vector> vectors;
   for (const auto& item : *list) {
-    const auto object = item.extract<Object::Ptr>();
+    const auto& object = item.extract<Object::Ptr>();
     Vector vector;
     vector.number = object->getValue<int>("number");
     vector.secret = object->getValue<std::string>("sk");
@@ -48,7 +48,7 @@ std::vector<Vector> Vectors() {
     vector.request.body = FromHex(object->getValue<std::string>("body_hex"));
     for (const char* key : {"signed_headers", "unsigned_headers"}) {
       for (const auto& pair : *object->getArray(key)) {
-        const auto header = pair.extract<Array::Ptr>();
+        const auto& header = pair.extract<Array::Ptr>();
         vector.request.headers.push_back(
             {header->getElement<std::string>(0), header->getElement<std::string>(1)});
       }
