@@ -117,6 +117,37 @@ TEST(BudgetTest, P_E3_AnotherPluginWaitsForAtMostTwoTokens) {
   EXPECT_EQ(a_done, 20);
 }
 
+// Two plugins with many calls each get every second token.
+TEST(BudgetTest, P_E3_TwoBusyPluginsShareEvenly) {
+  FakeClock clock;
+  Budget budget(clock, {1, 1});
+  ASSERT_TRUE(budget.Acquire("a", ContextOf(clock)).ok());
+  std::atomic<int> a_done{0}, b_done{0};
+  std::vector<std::thread> threads;
+  const auto start = [&](const char* plugin, std::atomic<int>& done, int waiting) {
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&budget, &clock, plugin, &done] {
+        if (budget.Acquire(plugin, ContextOf(clock)).ok()) ++done;
+      });
+    }
+    ASSERT_TRUE(clock.AwaitWaiters(waiting));
+  };
+  start("a", a_done, 8);
+  start("b", b_done, 16);
+  for (int token = 1; token <= 6; ++token) {
+    clock.Advance(milliseconds(1001));
+    for (int i = 0; i < 2000 && a_done + b_done < token; ++i) {
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+    ASSERT_EQ(a_done + b_done, token);
+  }
+  EXPECT_EQ(a_done, 3);
+  EXPECT_EQ(b_done, 3);
+  budget.SetRate({1000, 100});
+  clock.Advance(seconds(1));
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST(BudgetsTest, RatesByServiceThenDefaultThenBuiltIn) {
   SteppingClock clock;
   CloudConfig config;
