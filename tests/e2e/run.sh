@@ -8,6 +8,10 @@ binaries=$(tests/e2e/tools/build.sh)
 rm -rf "$build/junit-e2e"
 mkdir -p "$build/junit-e2e"
 status=0
+# The client library's own tests, on the real server.
+tests/e2e/with_cluster.py "$binaries" env OTC_E2E_KUBECONFIG=@KUBECONFIG@ \
+  "$build/host/kube/kube_api_test" --gtest_brief=1 \
+  --gtest_output="xml:$build/junit-e2e/kube_api_test.xml" || status=$?
 # shellcheck disable=SC2086
 OTC_BUILD=$build OTC_KUBE=$binaries /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/e2e \
   --junitxml="$build/junit-e2e/e2e.xml" ${PYTEST_ARGS:-} || status=$?

@@ -1,5 +1,8 @@
 """The node lifecycle controller on a real API server: scenarios L.."""
+import json
+
 from otctest.procs import wait_for
+from otctest.proxy import Proxy
 
 SHUTDOWN = "node.cloudprovider.kubernetes.io/shutdown"
 
@@ -100,3 +103,37 @@ def test_P_D2_mass_disappearance_stops_all_deletions(cluster, sim, host, nodes):
         if e["reason"] == "DeletionGuardTripped"])
     passes(host, sim, 6)
     assert all(nodes.get(name) for name in names)
+
+
+def test_L09_a_foreign_taint_between_read_and_write_is_kept(cluster, sim, host, nodes):
+    name = nodes.name()
+    server = sim.add_server(name=name)
+    nodes.create(name, tainted=False, ready=False, provider_id=f"otc:///{server}")
+    sim.patch_server(server, status="SHUTOFF")
+    interfered = []
+
+    def before(method, path):
+        if method == "PATCH" and path == f"/api/v1/nodes/{name}" and not interfered:
+            interfered.append(path)
+            cluster.admin.merge(path, {"spec": {"taints": nodes.get(name)["spec"].get(
+                "taints", []) + [{"key": "example.com/late", "effect": "NoSchedule"}]}})
+
+    proxy = Proxy(cluster.client_for(None), cluster.make_cert("proxy", "/CN=proxy", "IP:127.0.0.1"), before)
+    try:
+        with open(cluster.host_kubeconfig, encoding="utf-8") as file:
+            config = json.load(file)
+        config["clusters"][0]["cluster"]["server"] = proxy.url
+        host.kubeconfig = host.write("proxied.kubeconfig", json.dumps(config))
+        host.start()
+        wait_for("both taints", lambda: {SHUTDOWN, "example.com/late"} <= set(
+            nodes.taint_keys(name)))
+    finally:
+        host.stop()
+        proxy.stop()
+    assert interfered
+    patches = [e for e in cluster.audit("otc-host") if e["verb"] == "patch"
+               and e["objectRef"].get("name") == name]
+    assert [e["responseStatus"]["code"] for e in patches] == [409, 200]
+    reads = [e["requestURI"] for e in cluster.audit("otc-host") if e["verb"] == "get"
+             and e["objectRef"].get("name") == name]
+    assert "resourceVersion=0" in reads[0] and "resourceVersion=0" not in reads[-1]

@@ -1,6 +1,8 @@
 """The node controller on a real API server: scenarios N.."""
 import json
+import os
 
+from conftest import BUILD
 from otctest.procs import wait_for
 
 ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
@@ -183,3 +185,27 @@ def test_P_D10_a_resized_server_gets_new_labels(sim, host, nodes):
     sim.patch_server(server, flavor="s3.2xlarge.4")
     wait_for("the new type", lambda: all(
         labels_of(nodes.get(name))[label] == "s3.2xlarge.4" for label in TYPE_LABELS))
+
+
+def scripted(host, script):
+    """Answers of a plugin that says what the test tells it to."""
+    host.plugin_dir = os.path.join(BUILD, "test-plugins")
+    host.host_yaml = ("role: controllers\nplugins:\n- id: scripted\n  required: true\n"
+                      "  settings: " + json.dumps({"nodes": script}) + "\n")
+
+
+def test_N11_N10_an_additional_label_never_overwrites(host, nodes):
+    name = nodes.create(labels={"example.com/rack": "mine"})
+    scripted(host, {name: {"providerID": "otc:///x", "labels": {
+        "example.com/rack": "theirs", "example.com/row": "7", "x.k8s.io/c": "no"}}})
+    host.start()
+    labels = labels_of(nodes.initialised(name))
+    assert labels["example.com/rack"] == "mine" and labels["example.com/row"] == "7"
+    assert "x.k8s.io/c" not in labels
+
+
+def test_N03_the_clouds_other_provider_id_does_not_win(host, nodes):
+    name = nodes.create(provider_id="otc:///4f4b3dfa-eb70-47cf-a60a-998a53bd598a")
+    scripted(host, {name: {"providerID": "otc:///a26887c6-c47b-4654-abb5-dfadf7d3f803"}})
+    host.start()
+    assert nodes.initialised(name)["spec"]["providerID"].endswith("998a53bd598a")
