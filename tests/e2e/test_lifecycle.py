@@ -123,6 +123,7 @@ def test_L09_a_foreign_taint_between_read_and_write_is_kept(cluster, sim, host, 
         with open(cluster.host_kubeconfig, encoding="utf-8") as file:
             config = json.load(file)
         config["clusters"][0]["cluster"]["server"] = proxy.url
+        host.flags["controllers"] = "cloud-node-lifecycle"
         host.kubeconfig = host.write("proxied.kubeconfig", json.dumps(config))
         host.start()
         wait_for("both taints", lambda: {SHUTDOWN, "example.com/late"} <= set(
