@@ -5,6 +5,7 @@
 #include <Poco/JSON/Parser.h>
 #include <unistd.h>
 
+#include "host/cli/reloader.h"
 #include "host/cli/version.h"
 
 namespace otc::host::cli {
@@ -146,7 +147,9 @@ Status ClusterPart::Campaign() {
 
 void ClusterPart::Die(const Status& why) {
   // Called on the elector's or the watchdog's thread while workers may hang: no
-  // destructor may run, nobody is waited for.
+  // destructor may run, nobody is waited for, and a log that blocks must not
+  // keep the process beyond the lease either.
+  ArmExitTimer(std::chrono::seconds(1), 1);
   deps_.log.Error("leader election lost, ending at once", {{"error", why}});
   WriteTerminationMessage(flags_.termination_message_path, why.ToString());
   _exit(1);
