@@ -157,6 +157,13 @@ class StreamCancellation {
   std::uint64_t registration_ = 0;
 };
 
+// The connection broke under the call, which a new one may cure at once. That
+// nobody listens, or the wrong one, is for the caller to know.
+bool WasCutOff(const Status& status) {
+  return status.code() == Code::kUnavailable && status.reason() != "ConnectFailed" &&
+         status.reason() != "DnsFailed" && status.reason() != "TlsFailed";
+}
+
 // Errors of the connection in the terms of api.h: kUnavailable, unless the call's
 // own deadline, cancellation or content ended it.
 Status TransportError(const Status& error, const std::string& what) {
@@ -268,8 +275,8 @@ Result<RawResponse> KubeClient::Call(const RawRequest& request, const CallContex
     Duration wait;
     std::string code = "<error>";
     if (!response.ok()) {
-      const bool again = request.method == "GET" && retries < kMaxRetries &&
-                         response.status().code() == Code::kUnavailable;
+      const bool again =
+          request.method == "GET" && retries < kMaxRetries && WasCutOff(response.status());
       if (!again) return response.status();
       wait = kTransportRetry;
     } else {

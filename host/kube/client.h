@@ -2,8 +2,8 @@
 //
 // Three lanes, each with its own connections and rate limit: leases, events,
 // everything else. Retries are those of client-go: 429 and 5xx only when the
-// server says how long to wait (Retry-After), at most 10 times; a GET that met a
-// transport error after 1 s; a write never. Each write of the normal lane asks the
+// server says how long to wait (Retry-After), at most 10 times; a GET whose
+// connection broke after 1 s; a write never. Each write of the normal lane asks the
 // WriteGate before every attempt and ends before the gate closes.
 //
 // Thread-safe; blocks the calling thread. Owned by main; outlives its users.

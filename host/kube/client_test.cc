@@ -182,9 +182,21 @@ TEST_F(KubeClientTest, C34_ReadsAreRepeatedOnANewConnectionAfterASecond) {
 }
 
 TEST_F(KubeClientTest, ReadsGiveUpAfterTenRepetitions) {
-  AnswerAll(Failed(http::Delivery::kNotSent, "ConnectFailed"));
-  Timed([&] { EXPECT_EQ(client().GetNode("a", "", context_).status().reason(), "ConnectFailed"); });
+  AnswerAll(Failed(http::Delivery::kUnclear, "ConnectionLost"));
+  Timed(
+      [&] { EXPECT_EQ(client().GetNode("a", "", context_).status().reason(), "ConnectionLost"); });
   EXPECT_EQ(script_->requests.size(), 11u);
+}
+
+TEST_F(KubeClientTest, AServerThatIsNotThereIsToldAtOnce) {
+  for (const char* reason : {"ConnectFailed", "DnsFailed", "TlsFailed"}) {
+    AnswerAll(Failed(http::Delivery::kNotSent, reason));
+    script_->requests.clear();
+    const Status status = client().GetNode("a", "", context_).status();
+    EXPECT_EQ(status.code(), Code::kUnavailable);
+    EXPECT_EQ(status.reason(), reason);
+    EXPECT_EQ(script_->requests.size(), 1u);
+  }
 }
 
 TEST_F(KubeClientTest, RetryAfterIsObeyedForWritesToo) {
