@@ -253,10 +253,10 @@ Reply ApiServer::Resource(const RequestInfo& info, const HttpRequest& request,
     if (!options.ok()) {
       return ErrorReply(options.error(), error_format);
     }
-    const ApiResult<Reply> reply = info.verb == "list"
-                                       ? list_watch_.List(info, options.value(), *format)
-                                       : DeleteCollection(info, request);
-    return reply.ok() ? reply.value() : ErrorReply(reply.error(), error_format);
+    ApiResult<Reply> reply = info.verb == "list" ? list_watch_.List(info, options.value(), *format)
+                                                 : DeleteCollection(info, request);
+    // Moved: a list of thousands of nodes is tens of megabytes.
+    return reply.ok() ? std::move(reply.value()) : ErrorReply(reply.error(), error_format);
   }
   if (info.verb == "get") {
     const ApiResult<ObjectPtr> object = crud_.Get(info, request);
