@@ -47,16 +47,16 @@ class Log {
   virtual void Write(LogLevel level, std::string_view message,
                      const std::vector<LogField>& fields) = 0;
 
-  void Error(std::string_view message, std::vector<LogField> fields = {}) {
+  void Error(std::string_view message, const std::vector<LogField>& fields = {}) {
     Write(LogLevel::kError, message, fields);
   }
-  void Warn(std::string_view message, std::vector<LogField> fields = {}) {
+  void Warn(std::string_view message, const std::vector<LogField>& fields = {}) {
     Write(LogLevel::kWarn, message, fields);
   }
-  void Info(std::string_view message, std::vector<LogField> fields = {}) {
+  void Info(std::string_view message, const std::vector<LogField>& fields = {}) {
     Write(LogLevel::kInfo, message, fields);
   }
-  void Debug(std::string_view message, std::vector<LogField> fields = {}) {
+  void Debug(std::string_view message, const std::vector<LogField>& fields = {}) {
     if (Enabled(LogLevel::kDebug)) Write(LogLevel::kDebug, message, fields);
   }
 };
