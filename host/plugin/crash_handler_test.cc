@@ -24,8 +24,8 @@ ChildResult Die(const std::string& how) {
 TEST(CrashHandler, NamesThePluginAndDiesOfTheSameSignal) {
   const ChildResult result = Die("plugin");
   EXPECT_EQ(result.end, ChildResult::End::kSignalled);
-  EXPECT_EQ(result.code, SIGSEGV) << result.output;
-  EXPECT_NE(result.output.find("otc-host: died of SIGSEGV"), std::string::npos) << result.output;
+  EXPECT_EQ(result.code, SIGABRT) << result.output;
+  EXPECT_NE(result.output.find("otc-host: died of SIGABRT"), std::string::npos) << result.output;
   EXPECT_NE(result.output.find("in plugin scripted 1.2.3 "), std::string::npos) << result.output;
 }
 

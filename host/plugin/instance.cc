@@ -146,18 +146,19 @@ Status PluginInstance::Create(const std::string& document,
   options.slot = "create";
   options.cloud_allowed = false;
   options.writes_allowed = false;
-  // Not a member: a create that comes back too late must not be seen.
-  auto created = std::make_shared<void*>(nullptr);
+  // Apart from self_: what a create that comes back too late has made is never
+  // used, only kept, as everything of an instance that was given up.
+  created_ = std::make_shared<void*>(nullptr);
   const auto bytes = std::make_shared<const std::string>(document);
   const CallOutcome outcome = RunControl(
       std::move(options), std::move(cancellation), kOverrunGrace,
-      [this, created, bytes](const otc_call* call) {
+      [this, created = created_, bytes](const otc_call* call) {
         return descriptor_.create(
             hub_.abi(), call, {reinterpret_cast<const std::uint8_t*>(bytes->data()), bytes->size()},
             created.get());
       });
   if (outcome.status.ok()) {
-    self_ = *created;
+    self_ = *created_;
     hub_.SetAcceptedConfig(document);
   }
   return outcome.status;

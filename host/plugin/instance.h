@@ -87,8 +87,9 @@ class PluginInstance : public std::enable_shared_from_this<PluginInstance> {
   const Options options_;
   CallObserver& observer_;
   ServiceHub hub_;
-  void* self_ = nullptr;  // the plugin's; written by create before any other slot
-  bool lost_ = false;     // control thread only
+  void* self_ = nullptr;            // the plugin's; written by create before any other slot
+  std::shared_ptr<void*> created_;  // where create puts it
+  bool lost_ = false;               // control thread only
   std::shared_ptr<WorkerPool> workers_;
   std::shared_ptr<WorkerPool> control_;
 
