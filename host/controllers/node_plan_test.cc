@@ -152,7 +152,7 @@ TEST(LabelRules, Values) {
 
 struct ReconcileCase {
   const char* name;
-  LabelMap labels;
+  kube::LabelMap labels;
   LabelMap wanted;
 };
 

@@ -68,8 +68,7 @@ class LabelMap {
   void Set(SharedText key, SharedText value);
   std::size_t erase(std::string_view key);
   void clear() { entries_.clear(); }
-  // Gives back what growing took too much.
-  void ShrinkToFit() { entries_.shrink_to_fit(); }
+  void Reserve(std::size_t count) { entries_.reserve(count); }
 
   friend bool operator==(const LabelMap&, const LabelMap&) = default;
 

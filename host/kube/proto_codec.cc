@@ -23,7 +23,13 @@ std::int64_t UnixMillisFrom(const k8s::Time& time) {
 
 bool IsSet(const k8s::Time& time) { return time.seconds() != 0 || time.nanos() != 0; }
 
-void CopyMeta(const k8s::ObjectMeta& from, ObjectMeta* to) {
+// Texts that most nodes have in common.
+struct TextPools {
+  TextPool keys{1'000};
+  TextPool values{1'000};
+};
+
+void CopyMeta(const k8s::ObjectMeta& from, TextPools* pools, ObjectMeta* to) {
   to->name = from.name();
   to->namespace_ = from.namespace_();
   to->uid = from.uid();
@@ -32,15 +38,21 @@ void CopyMeta(const k8s::ObjectMeta& from, ObjectMeta* to) {
     to->creation_unix_ms = UnixMillisFrom(from.creation_timestamp());
   }
   to->deleting = from.has_deletion_timestamp();
-  for (const auto& label : from.labels()) to->labels[label.key()] = label.value();
+  to->labels.Reserve(static_cast<std::size_t>(from.labels_size()));
+  for (const auto& label : from.labels()) {
+    // A node's name is in one of its labels and in no other node's.
+    const bool own = label.value() == from.name();
+    to->labels.Set(pools->keys.Get(label.key()),
+                   own ? SharedText(label.value()) : pools->values.Get(label.value()));
+  }
   for (const auto& annotation : from.annotations()) {
     if (KeepAnnotation(annotation.key())) to->annotations[annotation.key()] = annotation.value();
   }
 }
 
-Node CopyNode(const k8s::Node& from) {
+Node CopyNode(const k8s::Node& from, TextPools* pools) {
   Node node;
-  CopyMeta(from.metadata(), &node.meta);
+  CopyMeta(from.metadata(), pools, &node.meta);
   node.provider_id = from.spec().provider_id();
   node.taints.reserve(static_cast<std::size_t>(from.spec().taints_size()));
   for (const auto& taint : from.spec().taints()) {
@@ -129,6 +141,7 @@ Result<std::string> KindFromProto(std::string_view type_meta) {
 
 struct NodeProtoDecoder::Message {
   k8s::Node node;
+  TextPools pools;
 };
 
 NodeProtoDecoder::NodeProtoDecoder() : message_(std::make_unique<Message>()) {}
@@ -140,7 +153,7 @@ Result<Node> NodeProtoDecoder::Decode(std::string_view raw) {
   if (message_->node.metadata().name().empty()) {
     return Status(Code::kInvalidArgument, "BadProtobuf", "Node without a name");
   }
-  return CopyNode(message_->node);
+  return CopyNode(message_->node, &message_->pools);
 }
 
 }  // namespace otc::host::kube

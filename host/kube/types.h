@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "host/kube/label_map.h"
+
 namespace otc::host::kube {
 
 struct ObjectMeta {
@@ -22,7 +24,7 @@ struct ObjectMeta {
   std::string resource_version;  // opaque; only ever compared for equality
   std::int64_t creation_unix_ms = 0;
   bool deleting = false;  // deletionTimestamp is set
-  std::map<std::string, std::string> labels;
+  LabelMap labels;
   std::map<std::string, std::string> annotations;  // only those the host reads
 };
 

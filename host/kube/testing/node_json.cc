@@ -100,9 +100,14 @@ void SetText(Object::Ptr object, const char* key, const std::string& value) {
   if (!value.empty()) object->set(key, value);
 }
 
-Object::Ptr MapOf(const std::map<std::string, std::string>& values) {
+template <typename Map>
+Object::Ptr MapOf(const Map& values) {
   Object::Ptr object = new Object;
-  for (const auto& [key, value] : values) object->set(key, value);
+  for (const auto& [key, value] : values) {
+    const std::string& name = key;
+    const std::string& text = value;
+    object->set(name, text);
+  }
   return object;
 }
 
