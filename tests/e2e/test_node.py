@@ -3,6 +3,7 @@ import json
 import os
 
 from conftest import BUILD
+from otctest.host import plugin_folder
 from otctest.procs import wait_for
 
 ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
@@ -189,7 +190,7 @@ def test_P_D10_a_resized_server_gets_new_labels(sim, host, nodes):
 
 def scripted(host, script):
     """Answers of a plugin that says what the test tells it to."""
-    host.plugin_dir = os.path.join(BUILD, "test-plugins")
+    host.plugin_dir = plugin_folder(os.path.join(BUILD, "test-plugins"))
     host.host_yaml = ("role: controllers\nplugins:\n- id: scripted\n  required: true\n"
                       "  settings: " + json.dumps({"nodes": script}) + "\n")
 

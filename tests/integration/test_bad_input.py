@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import BUILD, plugins_json, run_host
+from otctest.host import safe_folder
 from otctest.procs import wait_for
 from otctest.sims import SECRET_KEY
 
@@ -103,7 +104,7 @@ def test_unknown_host_yaml_key(world):
 def plugin_folder():
     """A function that fills a plugin directory. Not below /tmp: whoever may write
     to a directory on the path may replace the plugin, so that is refused."""
-    folder = Path(tempfile.mkdtemp(prefix="plugins-", dir=BUILD))
+    folder = Path(tempfile.mkdtemp(prefix="plugins-", dir=safe_folder(BUILD)))
     folder.chmod(0o755)
 
     def fill(**files):

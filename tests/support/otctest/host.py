@@ -1,8 +1,14 @@
 """otc-host as a child process, with its files in one folder."""
+import atexit
+import functools
 import json
 import os
 import ssl
 import urllib.request
+
+import shutil
+import stat
+import tempfile
 
 from . import procs
 from .cluster import free_port
@@ -18,6 +24,46 @@ FAST = {
 }
 
 
+def safe_folder(wanted):
+    """`wanted`, or a new folder, if somebody else may write on the way to it.
+
+    The host refuses plugins from there, and /tmp is such a place: whoever may write
+    to a directory on the path may replace the plugin.
+    """
+    def safe(path):
+        while True:
+            info = os.stat(path)
+            if info.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or info.st_uid not in (
+                    0, os.geteuid()):
+                return False
+            if path == "/":
+                return True
+            path = os.path.dirname(path)
+
+    if safe(os.path.realpath(wanted)):
+        return wanted
+    for base in (os.path.join(os.path.expanduser("~"), ".cache"), "/run", "/var/lib"):
+        os.makedirs(base, exist_ok=True)
+        if os.access(base, os.W_OK) and safe(os.path.realpath(base)):
+            folder = tempfile.mkdtemp(prefix="otc-plugins-", dir=base)
+            os.chmod(folder, 0o755)
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+            return folder
+    raise RuntimeError(f"no folder for plugins that only this user can write to, and {wanted} "
+                       "is not one either")
+
+
+@functools.lru_cache(maxsize=None)
+def plugin_folder(built):
+    """The folder of built plugins, or a copy of it in a safe place."""
+    folder = safe_folder(built)
+    if folder != built:
+        for name in os.listdir(built):
+            if name.endswith(".so"):
+                shutil.copy(os.path.join(built, name), folder)
+    return folder
+
+
 class Host:
     """start() brings it up and waits for its port; stop() ends it with SIGTERM."""
 
@@ -29,7 +75,7 @@ class Host:
         self.kubeconfig = kubeconfig
         self.sim = sim
         self.flags = dict(FAST)
-        self.plugin_dir = os.path.join(build, "plugins")
+        self.plugin_dir = plugin_folder(os.path.join(build, "plugins"))
         self.host_yaml = "role: controllers\nplugins:\n- id: node\n  required: true\n"
         self.cloud_conf = sim.cloud_conf() if sim else ""
         self.process = None
