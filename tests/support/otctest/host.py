@@ -3,12 +3,12 @@ import atexit
 import functools
 import json
 import os
-import ssl
-import urllib.request
-
 import shutil
+import ssl
 import stat
 import tempfile
+import urllib.error
+import urllib.request
 
 from . import procs
 from .cluster import free_port
