@@ -10,7 +10,7 @@
 
 namespace otc::host {
 
-std::shared_ptr<Cancellation> Cancellation::Create(std::shared_ptr<Cancellation> parent) {
+std::shared_ptr<Cancellation> Cancellation::Create(const std::shared_ptr<Cancellation>& parent) {
   std::shared_ptr<Cancellation> self(new Cancellation(parent));
   if (parent) {
     std::weak_ptr<Cancellation> weak = self;

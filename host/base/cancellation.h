@@ -25,7 +25,8 @@ namespace otc::host {
 
 class Cancellation : public std::enable_shared_from_this<Cancellation> {
  public:
-  static std::shared_ptr<Cancellation> Create(std::shared_ptr<Cancellation> parent = nullptr);
+  static std::shared_ptr<Cancellation> Create(
+      const std::shared_ptr<Cancellation>& parent = nullptr);
   ~Cancellation();
   Cancellation(const Cancellation&) = delete;
   Cancellation& operator=(const Cancellation&) = delete;

@@ -165,7 +165,7 @@ Status ClusterPart::Lead(InstancesProvider* instances) {
           Code::kUnavailable, "ApiServerUnhealthy",
           "the API server's /healthz was not 200 within 10 s: " + healthy.status().ToString());
     }
-    const Status slept = Context(kServerWait).SleepUntil(deps_.clock.Now() + kServerPause);
+    Status slept = Context(kServerWait).SleepUntil(deps_.clock.Now() + kServerPause);
     if (!slept.ok()) return slept;
   }
   if (cluster_uid_.empty()) {

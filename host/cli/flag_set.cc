@@ -76,7 +76,7 @@ void FlagSet::Int(const std::string& name, std::int64_t* value, std::int64_t min
   flag.set = [value, min, max](const std::string& text) -> std::string {
     const bool negative = !text.empty() && text[0] == '-';
     const auto parsed = ParseUint(negative ? text.substr(1) : text);
-    const std::string allowed =
+    std::string allowed =
         "a whole number from " + std::to_string(min) + " to " + std::to_string(max) + " is needed";
     if (!parsed || *parsed > 1'000'000'000) return allowed;
     const auto number = static_cast<std::int64_t>(*parsed) * (negative ? -1 : 1);

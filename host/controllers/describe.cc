@@ -59,7 +59,7 @@ Status DescribeNodes(InstancesProvider& instances, const std::vector<kube::NodeP
                   warning ? kube::EventType::kWarning : kube::EventType::kNormal, event.reason(),
                   event.message());
   };
-  const Status status = instances.Describe(nodes, options, context, on_result, on_event);
+  Status status = instances.Describe(nodes, options, context, on_result, on_event);
   for (const auto& [uid, asked] : by_uid) {
     if (asked.answered) continue;
     const kube::NodePtr& node = *asked.node;

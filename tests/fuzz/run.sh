@@ -3,7 +3,7 @@
 # from the corpus of the tree. New inputs go to the build folder; a crash leaves
 # its input there and fails the run.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 1
 seconds=${FUZZ_SECONDS:-20}
 [ -e build/fuzz/build.ninja ] || cmake --preset fuzz >/dev/null || exit 1
 ninja -C build/fuzz fuzzers || exit 1

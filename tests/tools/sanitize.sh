@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Unit and integration tests under ASan + UBSan, then under TSan.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 1
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
 export UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=0:second_deadlock_stack=1
