@@ -69,7 +69,7 @@ else
   skip "abidiff" "abigail-tools not installed, or not x86-64"
 fi
 
-check=$build/sdk/check/otc-plugin-check
+check=$build/otc-plugin-check
 if [ ! -x "$check" ]; then
   echo "FAILED  $check is not built"
   failed=$((failed + 1))
