@@ -56,6 +56,10 @@ int main(int argc, char** argv) {
   // One heap for each of many threads would keep what each once needed: a sweep
   // over thousands of nodes runs on another thread each time.
   mallopt(M_ARENA_MAX, 2);
+  // Large buffers (a plugin file that is checked, a page of servers) go back to
+  // the system when they are freed. Unset, the limit grows with the first of them
+  // and the heap keeps all later ones.
+  mallopt(M_MMAP_THRESHOLD, 256 * 1024);
   google::protobuf::SetLogHandler(nullptr);  // it writes to standard error
   Poco::Net::initializeSSL();
   const int code = Main({argv + 1, argv + argc});

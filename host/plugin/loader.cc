@@ -49,7 +49,7 @@ Result<VerifiedPlugin> VerifyPlugin(const PluginConfig& config, const VerifyOpti
                         "install the pinned file, or correct sha256 in host.yaml"});
   }
   if (refusals.empty()) CheckAgainstConfig(config, plugin.manifest, &refusals);
-  plugin.file.bytes = {};
+  std::vector<std::uint8_t>().swap(plugin.file.bytes);  // "= {}" would keep the memory
   const std::string path = plugin.file.path;
   if (!refusals.empty()) {
     if (partial != nullptr) *partial = std::move(plugin);

@@ -18,6 +18,7 @@ import time
 
 from otctest.api import Api
 from otctest.host import Host
+from otctest.mirror import mirror_nodes
 from otctest.procs import wait_for
 from otctest.sims import KubeSim, OtcSim
 
@@ -71,31 +72,10 @@ class World:
                 if c["verb"] in ("create", "update", "patch", "delete")
                 and c["userAgent"].startswith("otc-host/")]
 
-    def mirror_nodes(self):
-        """Servers in the cloud that are exactly what the nodes say."""
-        nodes = self.api.get("/api/v1/nodes")["items"]
-        flavors, servers = set(), []
-        for node in nodes:
-            labels = node["metadata"]["labels"]
-            flavor = labels["node.kubernetes.io/instance-type"]
-            flavors.add(flavor)
-            servers.append({
-                "id": node["spec"]["providerID"].removeprefix("otc:///"),
-                "name": node["metadata"]["name"], "flavor": flavor,
-                "availability_zone": labels["topology.kubernetes.io/zone"],
-                "ips": [a["address"] for a in node["status"]["addresses"]
-                        if a["type"] == "InternalIP"]})
-        known = {"s3.medium.2", "s3.large.2", "s3.large.4", "s3.xlarge.2", "s3.xlarge.4",
-                 "s3.2xlarge.4", "c4.2xlarge.2", "m4.xlarge.8"}
-        self.sim.control.call("POST", "load", {
-            "flavors": [{"id": f, "vcpus": 4, "ram_mb": 8192} for f in sorted(flavors - known)],
-            "servers": servers})
-        return len(nodes)
-
 
 def cold_start_and_hour(build, count):
     with World(build, count) as world:
-        assert world.mirror_nodes() == count
+        assert mirror_nodes(world.api, world.sim) == count
         world.kube.control.call("DELETE", "calls")
         before = world.ecs_calls()
         host = world.host(node_status_update_frequency="3s")
@@ -137,7 +117,7 @@ def many_new_nodes(build, count):
     with World(build) as world:
         names = [f"new-{i:04d}" for i in range(count)]
         world.sim.control.call("POST", "servers", {"name": "new-%04d", "count": count})
-        world.sim.control.call("PATCH", "options", {"latency_ms": 300})
+        world.sim.control.call("PATCH", "options", {"latency": {"ms": 300}})
         world.sim.control.call("PUT", "rate_limits", {"rate_limits": [
             {"service": "ecs", "rate": 20, "burst": 20}]})
         host = world.host(kube_api_qps="200", kube_api_burst="400", concurrent_node_syncs="8")
@@ -176,7 +156,7 @@ def outages(build, count, seconds):
     results, checks = {}, {}
     for name, rule in OUTAGES.items():
         with World(build, count) as world:
-            world.mirror_nodes()
+            mirror_nodes(world.api, world.sim)
             world.sim.fault(service="ecs", count=0, **rule)
             for node in world.api.get("/api/v1/nodes")["items"]:
                 world.api.strategic(f"/api/v1/nodes/{node['metadata']['name']}/status", {
