@@ -36,8 +36,9 @@ demo: build
 
 test: build
 	@rm -rf $(BUILD)/junit
-	@cd $(BUILD) && ctest --output-on-failure -j$(JOBS) --no-tests=error; status=$$?; \
-	 $(PYTHON) $(CURDIR)/tests/tools/summary.py $(BUILD)/junit; total=$$?; \
+	@cd $(BUILD) && ctest --output-on-failure -j$(JOBS) --no-tests=error \
+	   --output-junit $(BUILD)/ctest.xml; status=$$?; \
+	 $(PYTHON) $(CURDIR)/tests/tools/summary.py $(BUILD)/junit $(BUILD)/ctest.xml; total=$$?; \
 	 exit $$(( status ? status : total ))
 
 e2e: setup-e2e build

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "host/kube/json_codec.h"
 #include "host/kube/testing/kube_fixture.h"
 #include "host/kube/testing/node_json.h"
 #include "host/kube/testing/proto_encode.h"
@@ -255,6 +256,17 @@ TEST_F(KubeClientTest, LeasesAndEventsDoNotAskTheGate) {
   event.path = "/api/v1/namespaces/default/events";
   event.lane = Lane::kEvents;
   EXPECT_TRUE(client().Call(event, context_).ok());
+}
+
+TEST_F(KubeClientTest, LabelsAndAnnotationsOfALeaseSurviveItsRenewal) {
+  const auto lease = LeaseFromJson(
+      R"({"metadata":{"name":"l","namespace":"n","resourceVersion":"7","labels":{"a":"b"},)"
+      R"("annotations":{"example.com/note":"x \"y\""}},"spec":{"holderIdentity":"me"}})");
+  ASSERT_TRUE(lease.ok()) << lease.status().ToString();
+  const std::string written = LeaseToJson(*lease);
+  EXPECT_NE(written.find(R"("labels":{"a":"b"})"), std::string::npos) << written;
+  EXPECT_NE(written.find(R"("annotations":{"example.com/note":"x \"y\""})"), std::string::npos)
+      << written;
 }
 
 TEST_F(KubeClientTest, LeasesAreWrittenAsTheServerWantsThem) {

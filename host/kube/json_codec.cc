@@ -70,7 +70,9 @@ void ForEach(const Object::Ptr& object, const char* key, F use) {
   }
 }
 
-ObjectMeta MetaFrom(const Object::Ptr& meta) {
+enum class Annotations { kWanted, kAll };
+
+ObjectMeta MetaFrom(const Object::Ptr& meta, Annotations annotations_kept = Annotations::kWanted) {
   ObjectMeta result;
   if (meta.isNull()) return result;
   result.name = Text(meta, "name");
@@ -86,7 +88,7 @@ ObjectMeta MetaFrom(const Object::Ptr& meta) {
   }
   if (const Object::Ptr annotations = Child(meta, "annotations"); !annotations.isNull()) {
     for (const auto& [key, value] : *annotations) {
-      if (value.isString() && KeepAnnotation(key)) {
+      if (value.isString() && (annotations_kept == Annotations::kAll || KeepAnnotation(key))) {
         result.annotations[key] = value.extract<std::string>();
       }
     }
@@ -116,7 +118,8 @@ Node NodeFrom(const Object::Ptr& object) {
 
 Lease LeaseFrom(const Object::Ptr& object) {
   Lease lease;
-  lease.meta = MetaFrom(Child(object, "metadata"));
+  // All of them: a Lease is written with PUT, which would erase what is missing.
+  lease.meta = MetaFrom(Child(object, "metadata"), Annotations::kAll);
   const Object::Ptr spec = Child(object, "spec");
   lease.holder = Text(spec, "holderIdentity");
   lease.duration_seconds = static_cast<std::int32_t>(Number(spec, "leaseDurationSeconds"));
@@ -151,6 +154,14 @@ void AppendMember(std::string& out, const char* key, const std::string& value) {
   out += JsonQuote(key) + ":" + JsonQuote(value);
 }
 
+template <typename Map>
+void AppendMap(std::string& out, const char* name, const Map& values) {
+  if (values.empty()) return;
+  std::string members = "{";
+  for (const auto& [key, value] : values) AppendMember(members, std::string(key).c_str(), value);
+  out += "," + JsonQuote(name) + ":" + members + "}";
+}
+
 }  // namespace
 
 Result<Node> NodeFromJson(const std::string& text) {
@@ -173,6 +184,8 @@ std::string LeaseToJson(const Lease& lease) {
   AppendMember(out, "namespace", lease.meta.namespace_);
   AppendMember(out, "uid", lease.meta.uid);
   AppendMember(out, "resourceVersion", lease.meta.resource_version);
+  AppendMap(out, "labels", lease.meta.labels);
+  AppendMap(out, "annotations", lease.meta.annotations);
   out += R"(},"spec":{"holderIdentity":)" + JsonQuote(lease.holder);
   out += R"(,"leaseDurationSeconds":)" + std::to_string(lease.duration_seconds);
   out += R"(,"leaseTransitions":)" + std::to_string(lease.transitions);

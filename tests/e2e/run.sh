@@ -8,6 +8,8 @@ binaries=$(tests/e2e/tools/build.sh)
 rm -rf "$build/junit-e2e"
 mkdir -p "$build/junit-e2e"
 status=0
+# kubectl against kube-sim: what it prints is pinned.
+KUBECTL=$binaries/kubectl tests/sim/kube/kubectl_test.sh "$build/kube-sim" || status=$?
 # The client library's own tests, on the real server.
 tests/e2e/with_cluster.py "$binaries" env OTC_E2E_KUBECONFIG=@KUBECONFIG@ \
   "$build/host/kube/kube_api_test" --gtest_brief=1 \

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Adds up JUnit reports: a line a runner, then "N passed, N failed, N skipped".
 
-Fails if a report has failures, if there is no report, or if no test ran; a skip
-is shown with its reason.
+Usage: summary.py FOLDER [CTEST.xml]. Of ctest's own report only what it skipped
+is counted: the rest is in the runners' reports. Fails if a report has failures, if
+there is no report, or if no test ran; a skip is shown with its reason.
 """
 import sys
 import xml.etree.ElementTree as ET
@@ -39,6 +40,10 @@ def main():
                 print(f"  FAILED  {name}: {text.strip().splitlines()[0] if text.strip() else ''}")
         print(f"{report.stem}: {counts['passed']} passed, {counts['failed']} failed, "
               f"{counts['skipped']} skipped")
+    for name, outcome, text in cases(Path(sys.argv[2])) if len(sys.argv) > 2 else ():
+        if outcome == "skipped":
+            total["skipped"] += 1
+            print(f"  skipped {name}: {text.strip() or 'no reason given'}")
     if not reports:
         print(f"no report in {folder}: no test ran")
     print(f"{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped")
