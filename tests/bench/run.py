@@ -117,7 +117,7 @@ def many_new_nodes(build, count):
     with World(build) as world:
         names = [f"new-{i:04d}" for i in range(count)]
         world.sim.control.call("POST", "servers", {"name": "new-%04d", "count": count})
-        world.sim.control.call("PATCH", "options", {"latency": {"ms": 300}})
+        world.sim.control.call("PATCH", "options", {"latency": {"all": {"ms": 300}}})
         world.sim.control.call("PUT", "rate_limits", {"rate_limits": [
             {"service": "ecs", "rate": 20, "burst": 20}]})
         host = world.host(kube_api_qps="200", kube_api_burst="400", concurrent_node_syncs="8")
