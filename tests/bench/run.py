@@ -206,7 +206,8 @@ def report(results, checks, arguments):
     machine = {"cpu": next((line.split(":")[1].strip() for line in open("/proc/cpuinfo")
                             if line.startswith("model name")), "unknown"),
                "cores": os.cpu_count(), "kernel": platform.release(), "system": "Debian 12"}
-    data = {"command": "make bench", "arguments": vars(arguments), "machine": machine,
+    sizes = {k: v for k, v in vars(arguments).items() if k not in ("build", "only")}
+    data = {"command": "make bench", "arguments": sizes, "machine": machine,
             "results": results, "checks": checks}
     folder = os.path.join(ROOT, "bench-results")
     os.makedirs(folder, exist_ok=True)
