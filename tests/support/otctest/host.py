@@ -104,6 +104,8 @@ class Host:
             "v": "4",
             "termination-message-path": self.write("termination", ""),
         }
+        if os.environ.get("OTC_SANITIZED"):
+            flags["allow-debug-plugins"] = "true"  # their manifests say build=asan or tsan
         if self.kubeconfig:
             flags["kubeconfig"] = self.kubeconfig
         flags.update(self.flags)
