@@ -83,7 +83,7 @@ Result<ControllerFlags> ControllerOptionsFrom(const HostFlags& flags) {
   if (selection.ok()) {
     out.controllers.selection = *selection;
   } else {
-    errors.push_back("flag --controllers: " + selection.status().message());
+    errors.push_back("flag " + selection.status().message());
   }
   NodeControllerOptions& node = out.controllers.node;
   node.concurrent_syncs = static_cast<int>(flags.concurrent_node_syncs);
