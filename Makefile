@@ -35,11 +35,12 @@ demo: build
 	@$(PYTHON) tests/integration/demo.py --build $(BUILD) $(if $(CHECK),--check)
 
 test: build
-	@rm -rf $(BUILD)/junit
+	@rm -rf $(BUILD)/junit $(BUILD)/pytest && mkdir -p $(BUILD)/pytest
 	@cd $(BUILD) && ctest --output-on-failure -j$(JOBS) --no-tests=error \
 	   --output-junit $(BUILD)/ctest.xml; status=$$?; \
 	 $(PYTHON) $(CURDIR)/tests/tools/summary.py $(BUILD)/junit $(BUILD)/ctest.xml; total=$$?; \
-	 exit $$(( status ? status : total ))
+	 $(PYTHON) $(CURDIR)/tests/tools/secrets.py $(BUILD); secrets=$$?; \
+	 exit $$(( status ? status : total ? total : secrets ))
 
 e2e: setup-e2e build
 	@tests/e2e/run.sh $(BUILD)

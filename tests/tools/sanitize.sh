@@ -10,7 +10,7 @@ for preset in asan tsan; do
   echo "=== $preset"
   [ -e build/$preset/build.ninja ] || cmake --preset $preset >/dev/null || exit 1
   ninja -C build/$preset || exit 1
-  rm -rf build/$preset/junit
+  rm -rf build/$preset/junit build/$preset/pytest && mkdir -p build/$preset/pytest
   (cd build/$preset && ctest --output-on-failure -j"$(nproc)" --no-tests=error) || status=1
   /usr/bin/python3 tests/tools/summary.py build/$preset/junit || status=1
 done
