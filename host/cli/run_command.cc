@@ -81,7 +81,6 @@ class HostProcess {
   std::unique_ptr<Reloader> reloader_;
   std::unique_ptr<ops::AccessReviewer> access_;
   std::unique_ptr<ops::Server> server_;
-  bool leading_ = false;
 };
 
 Status HostProcess::Start() {
@@ -227,7 +226,6 @@ std::optional<int> HostProcess::Handle(const Notice& notice) {
     case Notice::Kind::kFatal:
       return End(notice.exit_code, notice.status);
     case Notice::Kind::kLeading: {
-      leading_ = true;
       const Status status = cluster_->Lead(plugins_->Instances());
       if (!status.ok()) return End(kExitFailed, status);
       return std::nullopt;

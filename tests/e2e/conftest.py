@@ -1,6 +1,5 @@
 """One real API server for the whole run; a simulated cloud and a host per test."""
 import os
-import subprocess
 import uuid
 
 import pytest
@@ -122,10 +121,3 @@ def nodes(cluster):
     nodes = Nodes(cluster.admin)
     yield nodes
     nodes.remove_all()
-
-
-def kubectl_describe(cluster, name):
-    return subprocess.run(
-        [os.path.join(os.environ["OTC_KUBE"], "kubectl"), "--kubeconfig",
-         os.path.join(cluster.folder, "admin.kubeconfig"), "describe", "node", name],
-        check=True, capture_output=True, text=True).stdout
